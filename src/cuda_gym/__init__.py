@@ -1,0 +1,1 @@
+"""cuda_gym: a Gymnasium environment in which agents learn to write CUDA kernels."""

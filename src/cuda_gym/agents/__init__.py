@@ -1,0 +1,1 @@
+"""Whoever acts: one interface, one file an agent."""

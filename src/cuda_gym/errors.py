@@ -1,0 +1,127 @@
+"""Every error, by whose fault it is.
+
+    CudaGymError
+    ├── AgentError               becomes the agent's next observation
+    │   ├── BadAction            text that is no tool call, or a call whose arguments do not fit
+    │   ├── WorkspaceError       a path that is outside, fixed, missing or no ordinary file
+    │   ├── CompileError         the compiler said no
+    │   ├── UnsupportedOnDevice  right CUDA, but not on this device
+    │   ├── CandidateError       the submission crashed, raised, or broke the contract while running
+    │   ├── CandidateTimeout     the submission missed its deadline
+    │   └── Refused              a hack, with the fact that was found
+    ├── TaskError                the task is skipped
+    │   ├── UnknownTask          no task, suite or file of that name
+    │   ├── BadTask              the file is no task in KernelBench's format
+    │   └── NotAdmitted          the task cannot be judged fairly
+    └── MachineError             the episode is void
+        ├── MissingTool          no compiler, no toolkit, no library
+        ├── WorkerLost           a process of ours died or fell silent
+        └── StorageError         a full disk, a folder without permission, a workspace in use
+
+A message says the fact, the value, and the way out. Catch only what you can answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cuda_gym.core import Diagnostic
+
+__all__ = [
+    "AgentError",
+    "BadAction",
+    "BadTask",
+    "CandidateError",
+    "CandidateTimeout",
+    "CompileError",
+    "CudaGymError",
+    "MachineError",
+    "MissingTool",
+    "NotAdmitted",
+    "Refused",
+    "StorageError",
+    "TaskError",
+    "UnknownTask",
+    "UnsupportedOnDevice",
+    "WorkerLost",
+    "WorkspaceError",
+]
+
+
+class CudaGymError(Exception):
+    """The root of the tree."""
+
+
+class AgentError(CudaGymError):
+    """The agent's doing: it is told, and may try again."""
+
+
+class BadAction(AgentError):
+    """The text is no tool call, or the call's arguments do not fit."""
+
+
+class WorkspaceError(AgentError):
+    """The path is outside the workspace, fixed, missing, or no ordinary file."""
+
+
+class CompileError(AgentError):
+    """The compiler said no."""
+
+    def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics = diagnostics
+        """Errors first, in the compiler's order."""
+
+
+class UnsupportedOnDevice(AgentError):
+    """Right CUDA that this device cannot run."""
+
+    def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics = diagnostics
+        """One for each place, with file and line."""
+
+
+class CandidateError(AgentError):
+    """The submission crashed, raised, or broke the contract while it ran."""
+
+
+class CandidateTimeout(AgentError):
+    """The submission missed its deadline and was stopped."""
+
+
+class Refused(AgentError):
+    """A hack; the message is the fact that was found."""
+
+
+class TaskError(CudaGymError):
+    """The task's doing: it is skipped."""
+
+
+class UnknownTask(TaskError):
+    """There is no task, suite or file of that name."""
+
+
+class BadTask(TaskError):
+    """The file is no task in KernelBench's format."""
+
+
+class NotAdmitted(TaskError):
+    """The task cannot be judged fairly, for the reason given."""
+
+
+class MachineError(CudaGymError):
+    """The machine's doing: nothing is scored, the episode is void."""
+
+
+class MissingTool(MachineError):
+    """A compiler, toolkit or library is not there; the message says how to get it."""
+
+
+class WorkerLost(MachineError):
+    """A trusted process of ours died or fell silent."""
+
+
+class StorageError(MachineError):
+    """A full disk, a folder without permission, or a workspace in use."""

@@ -1,0 +1,1 @@
+"""Turns a Task and a Submission into a Verdict; `judge.py` is the only door to one."""

@@ -1,0 +1,1 @@
+"""How fast, and on what?"""

@@ -1,0 +1,1 @@
+"""Runs code that nobody trusts, each role in a process of its own."""

@@ -1,0 +1,1 @@
+"""From source to something that runs, one file a way."""

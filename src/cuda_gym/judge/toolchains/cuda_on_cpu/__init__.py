@@ -1,0 +1,1 @@
+"""CUDA C++ compiled for the host and really run: rewriting, headers, runtime."""

@@ -1,0 +1,1 @@
+"""The `core` suite, one file a task in KernelBench's format."""
