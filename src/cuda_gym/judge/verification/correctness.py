@@ -1,0 +1,208 @@
+"""Is an output right? The comparison with what one draw has to give, and what is wrong if not.
+
+Covered: values, NaN, infinities, shapes, dtypes, indices. Not covered: aliasing, storage and
+unchanged inputs, which are seen only where the submission runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cuda_gym.core import DrawFindings, Mismatch
+from cuda_gym.judge.verification.budget import Expected, group_width, local_scale
+from cuda_gym.judge.verification.gold import values_at
+from cuda_gym.judge.verification.inputs import Draw
+from cuda_gym.judge.verification.patterns import find_pattern
+
+__all__ = ["compare", "timed_error_ratio"]
+
+
+def compare(candidate: Sequence[Tensor], expected: Sequence[Expected], draw: Draw) -> DrawFindings:
+    """Say whether the outputs are right, and if not, where and how they are wrong.
+
+    A right output costs four passes over it; only a wrong one is looked at closely. The outputs
+    must be private copies, so that nobody can change them while they are read.
+    """
+    if len(candidate) != len(expected):
+        count = f"{len(candidate)} outputs came back, {len(expected)} are expected."
+        return _failed(draw, 0, f"{count} Return what the reference's forward() returns.")
+    ratio = 0.0
+    for number, (got, want) in enumerate(zip(candidate, expected, strict=True)):
+        reason = _form(got, want)
+        if reason:
+            return _failed(draw, number, reason)
+        try:
+            values = got if want.index is None else values_at(got, draw.inputs, want.index)
+        except IndexError as error:
+            return _failed(draw, number, f"The output holds a {error}.")
+        worst = _quick_ratio(values, want)
+        if not worst <= 1.0:
+            findings = _examine(values, want, draw, number)
+            if not findings.passed:
+                return findings
+            worst = findings.error_ratio or 0.0
+        ratio = max(ratio, worst)
+    return DrawFindings(
+        name=draw.kind.value,
+        description=draw.description,
+        passed=True,
+        num_elements=sum(want.value.numel() for want in expected),
+        error_ratio=ratio,
+    )
+
+
+def timed_error_ratio(
+    candidate: Sequence[Tensor],
+    compiled: Sequence[Tensor],
+    expected: Sequence[Expected],
+    inputs: Any,
+) -> float:
+    """The largest error over what is allowed, for outputs of a timed call; at most 1 passes.
+
+    What is compared with is torch.compile's own output on the same inputs, which errs too, so the
+    allowance is doubled. Infinite where form, NaN or infinities do not agree.
+
+    Args:
+        candidate: The submission's outputs.
+        compiled: The outputs of the compiled reference on the same inputs.
+        expected: Of the ordinary draw: its allowances are used, not its values.
+        inputs: The inputs of this call, where an output holds positions in them.
+    """
+    if len(candidate) != len(compiled):
+        return math.inf
+    worst = 0.0
+    for got, want, rule in zip(candidate, compiled, expected, strict=True):
+        if got.shape != want.shape or got.dtype != rule.dtype:
+            return math.inf
+        if not got.numel():
+            continue
+        worst = max(worst, _timed_ratio(got, want, rule, inputs))
+    return worst
+
+
+def _form(got: Tensor, want: Expected) -> str | None:
+    shape = want.value.shape
+    if got.shape != shape:
+        return f"The shape is {list(got.shape)}, expected is {list(shape)}."
+    if got.dtype != want.dtype:
+        return f"The dtype is {got.dtype}, expected is {want.dtype}."
+    return None
+
+
+def _quick_ratio(got: Tensor, want: Expected) -> float:
+    """The largest error over what is allowed; NaN wherever a closer look is needed."""
+    if not got.numel():
+        return 0.0
+    if want.allowed is None:
+        return 0.0 if torch.equal(got, want.value) else math.nan
+    return float((got - want.value).abs_().div_(want.allowed).max())
+
+
+def _ratios(got: Tensor, want: Expected) -> Tensor:
+    """Error over what is allowed, element by element; infinite where the sort of number differs."""
+    if want.allowed is None:
+        different = (got != want.value) & ~(got.isnan() & want.value.isnan())
+        return torch.where(different, math.inf, 0.0)
+    value = want.value
+    ratios = (got - value).abs_().div_(want.allowed)
+    alike = (got == value) | (got.isnan() & value.isnan())
+    ratios = torch.where(got.isfinite() & value.isfinite(), ratios, math.inf)
+    return torch.where(alike, 0.0, ratios)
+
+
+def _examine(got: Tensor, want: Expected, draw: Draw, number: int) -> DrawFindings:
+    """Look at every element: which are wrong, which is the worst, what do they share?"""
+    ratios = _ratios(got, want)
+    wrong = ratios > 1.0
+    count, total = int(wrong.sum()), got.numel()
+    if not count:
+        return _passed(draw, number, float(ratios.max()))
+    flat = ratios.flatten()
+    places = (int(wrong.flatten().to(torch.int8).argmax()), int(flat.argmax()))
+    first, worst = (_mismatch(place, got, want) for place in places)
+    ratio = float(flat.max())
+    return DrawFindings(
+        name=draw.kind.value,
+        description=draw.description,
+        passed=False,
+        reason=_reason(count, total, ratio, worst, want),
+        output=number,
+        num_elements=total,
+        num_wrong=count,
+        first=first,
+        worst=worst,
+        pattern=find_pattern(got.to(torch.float64), want.value.to(torch.float64), wrong),
+        error_ratio=ratio,
+    )
+
+
+def _mismatch(place: int, got: Tensor, want: Expected) -> Mismatch:
+    return Mismatch(
+        index=tuple(int(i) for i in torch.unravel_index(torch.tensor(place), got.shape)),
+        got=float(got.flatten()[place]),
+        expected=float(want.value.flatten()[place]),
+        allowed=0.0 if want.allowed is None else float(want.allowed.flatten()[place]),
+    )
+
+
+def _reason(count: int, total: int, ratio: float, worst: Mismatch, want: Expected) -> str:
+    share = f"{count} of {total} elements ({100.0 * count / total:.3g} %)"
+    if want.index is not None:
+        return f"{share} point at a value that is not the expected one."
+    if want.allowed is None:
+        return f"{share} are not equal to the expected, exact value."
+    if math.isinf(ratio):
+        return f"{share} are wrong, some of them NaN or infinite where expected is {worst.expected:.6g}."
+    return (
+        f"{share} are off by more than the budget allows, the worst by {ratio:.3g} times as much."
+    )
+
+
+def _passed(draw: Draw, number: int, ratio: float) -> DrawFindings:
+    return DrawFindings(
+        name=draw.kind.value,
+        description=draw.description,
+        passed=True,
+        output=number,
+        error_ratio=ratio,
+    )
+
+
+def _failed(draw: Draw, number: int, reason: str) -> DrawFindings:
+    return DrawFindings(
+        name=draw.kind.value,
+        description=draw.description,
+        passed=False,
+        reason=reason,
+        output=number,
+        error_ratio=math.inf,
+    )
+
+
+def _timed_ratio(got: Tensor, want: Tensor, rule: Expected, inputs: Any) -> float:
+    if rule.allowed is None:
+        if rule.index is not None:
+            try:
+                got, want = (values_at(x, inputs, rule.index) for x in (got, want))
+            except IndexError:
+                return math.inf
+        return 0.0 if torch.equal(got, want) else math.inf
+    unit = torch.finfo(rule.dtype).eps / 2
+    tolerance = 2.0 * rule.allowance * unit
+    work = torch.float64 if rule.dtype == torch.float64 else torch.float32
+    rows = want.to(work).reshape(-1, group_width(want))
+    error = (got.reshape(rows.shape) - rows).abs_().amax(dim=1)
+    scale = torch.linalg.vector_norm(rows, dim=1).div_(math.sqrt(rows.shape[1]))
+    ratio = float(error.div_(scale.clamp_min_(torch.finfo(rule.dtype).tiny / unit)).max())
+    if ratio <= tolerance:
+        return ratio / tolerance
+    allowed = (
+        local_scale(rows, masked=False).mul_(tolerance).clamp_min_(torch.finfo(rule.dtype).tiny)
+    )
+    exact = Expected(value=rows, dtype=rule.dtype, allowed=allowed)
+    return float(_ratios(got.reshape(rows.shape).to(work), exact).max())

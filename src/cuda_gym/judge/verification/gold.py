@@ -1,0 +1,175 @@
+"""What the outputs have to be: better numbers than the task's own dtype can give.
+
+Covered: float64 on the inputs' device, in pieces along a batch dimension where memory forbids the
+whole, and exact outputs of integer tasks. Where the reference cannot run in float64 its own
+outputs are the gold, which `Gold.kind` records, so that the budget can be more generous.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, unique
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from cuda_gym.errors import BadTask
+from cuda_gym.judge.verification.inputs import map_tensors, tensors_in
+
+__all__ = ["Gold", "GoldKind", "IndexOutput", "flatten_outputs", "gold_outputs", "values_at"]
+
+
+@unique
+class GoldKind(Enum):
+    """Where the expected outputs come from."""
+
+    FLOAT64 = "float64"
+    """The reference in double precision."""
+    EXACT = "exact"
+    """Nothing floating goes in: the reference's own outputs are exact."""
+    EAGER = "eager"
+    """The reference does not run in double precision: its own outputs, in its own dtype."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gold:
+    """The expected outputs of one draw."""
+
+    outputs: list[Tensor]
+    """Flattened, in order; floating ones in float64 unless the kind is eager."""
+    kind: GoldKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOutput:
+    """An output of positions in an input: judged by the values there, so that ties do not matter."""
+
+    output: int
+    """Which output."""
+    tensor: int
+    """Which tensor of the inputs it points into."""
+    dim: int
+    """Along which dimension."""
+    keepdim: bool
+    """Whether the output still has that dimension."""
+
+
+def flatten_outputs(outputs: Any) -> tuple[list[Tensor], str]:
+    """The tensors of what `forward` returned, and the shape of the nest in words.
+
+    Numbers count as tensors without dimensions, in the widest dtype of their sort.
+
+    >>> flatten_outputs((torch.zeros(2), {"loss": 3}))[1]
+    '(tensor, {loss: number})'
+
+    Raises:
+        BadTask: where something else was returned.
+    """
+    tensors: list[Tensor] = []
+    return tensors, _flatten_into(tensors, outputs)
+
+
+def gold_outputs(
+    model: nn.Module, inputs: Sequence[Any], eager: Sequence[Tensor], *, chunks: int = 1
+) -> Gold:
+    """The expected outputs of one draw.
+
+    Args:
+        model: In the task's dtype, with the parameters of this judgement.
+        inputs: Positional arguments of its `forward`.
+        eager: The flattened outputs of the model in the task's dtype on these inputs.
+        chunks: Into how many pieces to cut dimension 0 of all tensors, which admission must have
+            found to be a batch dimension.
+    """
+    if not _has_floats(model, inputs):
+        return Gold(outputs=list(eager), kind=GoldKind.EXACT)
+    double = copy.deepcopy(model).double()
+    pieces: list[list[Tensor]] = []
+    try:
+        with torch.no_grad():
+            for piece in _pieces(inputs, chunks):
+                doubled = map_tensors(piece, _doubled)
+                pieces.append(flatten_outputs(double(*doubled))[0])
+    except (RuntimeError, TypeError):  # an operator without float64, or a dtype written out
+        return Gold(outputs=list(eager), kind=GoldKind.EAGER)
+    outputs = pieces[0] if chunks == 1 else [torch.cat(p) for p in zip(*pieces, strict=True)]
+    if not _same_form(outputs, eager):
+        return Gold(outputs=list(eager), kind=GoldKind.EAGER)
+    return Gold(outputs=outputs, kind=GoldKind.FLOAT64)
+
+
+def values_at(index: Tensor, inputs: Any, rule: IndexOutput) -> Tensor:
+    """The values at the positions that an index output names.
+
+    Raises:
+        IndexError: where a position lies outside.
+    """
+    source = list(tensors_in(inputs))[rule.tensor]
+    length = source.shape[rule.dim]
+    position = index if rule.keepdim else index.unsqueeze(rule.dim)
+    if position.numel() and not (int(position.min()) >= 0 and int(position.max()) < length):
+        raise IndexError(f"position outside of 0..{length - 1}")
+    values = source.gather(rule.dim, position.to(torch.int64))
+    return values if rule.keepdim else values.squeeze(rule.dim)
+
+
+def _flatten_into(tensors: list[Tensor], value: Any) -> str:
+    if isinstance(value, Tensor):
+        tensors.append(torch.view_as_real(value.resolve_conj()) if value.is_complex() else value)
+        return "tensor"
+    if isinstance(value, (bool, int, float)):
+        dtype = {bool: torch.bool, int: torch.int64, float: torch.float64}[type(value)]
+        tensors.append(torch.tensor(value, dtype=dtype))
+        return "number"
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(_flatten_into(tensors, item) for item in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{k}: {_flatten_into(tensors, item)}" for k, item in value.items())
+        return f"{{{inner}}}"
+    if value is None:
+        return "None"
+    raise BadTask(
+        f"forward() returned a {type(value).__name__}; outputs are tensors, numbers, and lists, "
+        "tuples or dicts of them."
+    )
+
+
+def _has_floats(model: nn.Module, inputs: Sequence[Any]) -> bool:
+    held = (*model.state_dict().values(), *tensors_in(list(inputs)))
+    return any(tensor.is_floating_point() or tensor.is_complex() for tensor in held)
+
+
+def _doubled(tensor: Tensor) -> Tensor:
+    if tensor.is_complex():
+        return tensor.to(torch.complex128)
+    return tensor.double() if tensor.is_floating_point() else tensor
+
+
+def _pieces(inputs: Sequence[Any], chunks: int) -> Iterator[list[Any]]:
+    if chunks == 1:
+        yield list(inputs)
+        return
+    length = next(tensors_in(list(inputs))).shape[0]
+    for start in range(0, length, -(-length // chunks)):
+        yield map_tensors(list(inputs), partial(_rows, start, start + -(-length // chunks)))
+
+
+def _rows(start: int, stop: int, tensor: Tensor) -> Tensor:
+    return tensor[start:stop]
+
+
+def _same_form(outputs: Sequence[Tensor], eager: Sequence[Tensor]) -> bool:
+    """Equal shapes, and float64 wherever the reference is floating.
+
+    A float32 output of a doubled model means that the source writes its dtype out.
+    """
+    return len(outputs) == len(eager) and all(
+        ours.shape == theirs.shape
+        and (ours.dtype == torch.float64 or not theirs.is_floating_point())
+        for ours, theirs in zip(outputs, eager, strict=False)
+    )
