@@ -8,7 +8,7 @@ outputs are the gold, which `Gold.kind` records, so that the budget can be more 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, unique
 from functools import partial
@@ -17,10 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cuda_gym.errors import BadTask
-from cuda_gym.judge.verification.inputs import map_tensors, tensors_in
+from cuda_gym.judge.verification.nests import flatten_outputs, map_tensors, tensors_in
 
-__all__ = ["Gold", "GoldKind", "IndexOutput", "flatten_outputs", "gold_outputs", "values_at"]
+__all__ = ["Gold", "GoldKind", "IndexOutput", "find_index_outputs", "gold_outputs", "values_at"]
 
 
 @unique
@@ -56,21 +55,6 @@ class IndexOutput:
     """Along which dimension."""
     keepdim: bool
     """Whether the output still has that dimension."""
-
-
-def flatten_outputs(outputs: Any) -> tuple[list[Tensor], str]:
-    """The tensors of what `forward` returned, and the shape of the nest in words.
-
-    Numbers count as tensors without dimensions, in the widest dtype of their sort.
-
-    >>> flatten_outputs((torch.zeros(2), {"loss": 3}))[1]
-    '(tensor, {loss: number})'
-
-    Raises:
-        BadTask: where something else was returned.
-    """
-    tensors: list[Tensor] = []
-    return tensors, _flatten_into(tensors, outputs)
 
 
 def gold_outputs(
@@ -117,26 +101,44 @@ def values_at(index: Tensor, inputs: Any, rule: IndexOutput) -> Tensor:
     return values if rule.keepdim else values.squeeze(rule.dim)
 
 
-def _flatten_into(tensors: list[Tensor], value: Any) -> str:
-    if isinstance(value, Tensor):
-        tensors.append(torch.view_as_real(value.resolve_conj()) if value.is_complex() else value)
-        return "tensor"
-    if isinstance(value, (bool, int, float)):
-        dtype = {bool: torch.bool, int: torch.int64, float: torch.float64}[type(value)]
-        tensors.append(torch.tensor(value, dtype=dtype))
-        return "number"
-    if isinstance(value, (list, tuple)):
-        inner = ", ".join(_flatten_into(tensors, item) for item in value)
-        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
-    if isinstance(value, Mapping):
-        inner = ", ".join(f"{k}: {_flatten_into(tensors, item)}" for k, item in value.items())
-        return f"{{{inner}}}"
-    if value is None:
-        return "None"
-    raise BadTask(
-        f"forward() returned a {type(value).__name__}; outputs are tensors, numbers, and lists, "
-        "tuples or dicts of them."
-    )
+def find_index_outputs(inputs: Any, outputs: Sequence[Tensor]) -> tuple[IndexOutput, ...]:
+    """Which integer outputs are positions of largest, smallest or sorted values of an input."""
+    if not any(x.is_floating_point() for x in tensors_in(inputs)):
+        return ()
+    found = []
+    for number, output in enumerate(outputs):
+        if output.dtype in (torch.int32, torch.int64) and output.numel():
+            rules = (r for r in _fitting(number, output, inputs) if _explains(r, output, inputs))
+            found += [rule for rule in (next(rules, None),) if rule]
+    return tuple(found)
+
+
+def _fitting(number: int, output: Tensor, inputs: Any) -> Iterator[IndexOutput]:
+    """Every floating input and dimension that the shape of an output could be an index into."""
+    for place, tensor in enumerate(tensors_in(inputs)):
+        for dim in range(tensor.ndim) if tensor.is_floating_point() else ():
+            others = tensor.shape[:dim] + tensor.shape[dim + 1 :]
+            if output.shape == others:
+                yield IndexOutput(output=number, tensor=place, dim=dim, keepdim=False)
+            elif (
+                output.ndim == tensor.ndim
+                and output.shape[:dim] + output.shape[dim + 1 :] == others
+            ):
+                yield IndexOutput(output=number, tensor=place, dim=dim, keepdim=True)
+
+
+def _explains(rule: IndexOutput, output: Tensor, inputs: Any) -> bool:
+    """Whether the values there are the largest, the smallest, or in order."""
+    try:
+        values = values_at(output, inputs, rule)
+    except IndexError:
+        return False
+    source = list(tensors_in(inputs))[rule.tensor]
+    if rule.keepdim and output.shape[rule.dim] > 1:
+        steps = values.diff(dim=rule.dim)
+        return bool((steps <= 0).all() or (steps >= 0).all())
+    ends = (source.amax(rule.dim, rule.keepdim), source.amin(rule.dim, rule.keepdim))
+    return any(torch.equal(values, end) for end in ends)
 
 
 def _has_floats(model: nn.Module, inputs: Sequence[Any]) -> bool:

@@ -7,7 +7,7 @@ Integer, boolean and categorical tensors are never transformed, nor is anything 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, unique
 from typing import Any, Final
@@ -15,6 +15,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
+from cuda_gym.judge.verification.nests import map_tensors, tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 
 __all__ = [
@@ -22,9 +23,7 @@ __all__ = [
     "DrawKind",
     "FreeDimensions",
     "draw_inputs",
-    "map_tensors",
     "perturbed_state",
-    "tensors_in",
 ]
 
 FreeDimensions = Mapping[str, tuple[int, int]]
@@ -129,29 +128,6 @@ def perturbed_state(model: nn.Module, seed: int) -> dict[str, Tensor]:
             moved[place] = _moved(tensor.detach(), generator)
         state[name] = moved[place]
     return dict(state)
-
-
-def map_tensors(value: Any, function: Callable[[Tensor], Tensor]) -> Any:
-    """The same nest of lists and tuples with every tensor replaced.
-
-    >>> map_tensors([torch.zeros(1), (2, torch.ones(1))], lambda x: x + 1)
-    [tensor([1.]), (2, tensor([2.]))]
-    """
-    if isinstance(value, Tensor):
-        return function(value)
-    if isinstance(value, (list, tuple)):
-        mapped = [map_tensors(item, function) for item in value]
-        return mapped if isinstance(value, list) else tuple(mapped)
-    return value
-
-
-def tensors_in(value: Any) -> Iterator[Tensor]:
-    """The tensors of a nest of lists and tuples, in order."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from tensors_in(item)
 
 
 def _overrides(kind: DrawKind, free_dimensions: FreeDimensions) -> dict[str, int]:

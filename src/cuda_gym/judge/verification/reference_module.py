@@ -14,17 +14,18 @@ import linecache
 import random
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from cuda_gym.core import Task
 from cuda_gym.errors import BadTask
+from cuda_gym.judge.verification.nests import flatten_outputs
 
 __all__ = ["ReferenceModule"]
 
@@ -83,9 +84,10 @@ class ReferenceModule:
         """
         return cls(task.source, name=task.id)
 
-    def make_model(self, seed: int) -> nn.Module:
+    def make_model(self, seed: int, overrides: Mapping[str, int] | None = None) -> nn.Module:
         """A fresh model in eval mode, without gradients; equal seeds give equal parameters."""
-        with _seeded(seed), self._blame("Model(*get_init_inputs())"):
+        blame = self._blame("Model(*get_init_inputs())")
+        with _seeded(seed), self._overridden(overrides or {}), blame:
             model = self._model_class(*self._init_inputs())
         if not isinstance(model, nn.Module):
             raise BadTask(f"{self.name}: Model() made a {type(model).__name__}, not an nn.Module.")
@@ -101,6 +103,11 @@ class ReferenceModule:
         with _seeded(seed), self._overridden(overrides or {}), self._blame("get_inputs()"):
             inputs = self._get_inputs()
         return self._checked_arguments(inputs, "get_inputs()")
+
+    def run(self, model: nn.Module, inputs: Sequence[Any]) -> list[Tensor]:
+        """The flattened outputs of a model of this task, without gradients."""
+        with torch.no_grad(), self._blame("Model.forward()"):
+            return flatten_outputs(model(*inputs))[0]
 
     def init_inputs(self, overrides: Mapping[str, int] | None = None) -> list[Any]:
         """What the constructor of `Model` is called with, seed 0."""

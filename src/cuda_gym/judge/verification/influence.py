@@ -1,0 +1,106 @@
+"""Does every input and every parameter matter? What does not can be left out unseen."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+
+from cuda_gym.judge.verification.inputs import perturbed_state
+from cuda_gym.judge.verification.nests import flatten_outputs, map_tensors, tensors_in
+from cuda_gym.judge.verification.reference_module import ReferenceModule
+from cuda_gym.judge.verification.trial import Trial
+
+__all__ = ["idle_inputs", "idle_parameters", "influential_bytes"]
+
+MOST_PARAMETERS: Final = 64
+"""Each costs a run of the reference; beyond this many only so many, evenly spaced, are tried."""
+
+
+def idle_inputs(
+    reference: ReferenceModule, model: nn.Module, trials: Sequence[Trial], other: Sequence[Any]
+) -> list[int]:
+    """Which tensors of the inputs can be exchanged without a wrong output, on every trial.
+
+    Args:
+        reference: The task.
+        model: With the parameters of the trials.
+        trials: All draws that the task will be judged by.
+        other: Inputs of another seed, in the shapes of the first trial.
+    """
+    others = list(tensors_in(list(other)))
+    return [
+        place
+        for place, theirs in enumerate(others)
+        if not any(_input_matters(reference, model, trial, place, theirs) for trial in trials)
+    ]
+
+
+def idle_parameters(
+    reference: ReferenceModule, model: nn.Module, trials: Sequence[Trial], seed: int
+) -> list[str]:
+    """Which floating parameters can be changed without a wrong output, on every trial."""
+    state = perturbed_state(model, seed)
+    named = [(name, p) for name, p in model.named_parameters() if p.is_floating_point()]
+    step = -(-len(named) // MOST_PARAMETERS) or 1
+    idle = []
+    for name, parameter in named[::step]:
+        before = parameter.detach().clone()
+        with torch.no_grad():
+            parameter.copy_(state[name])
+        matters = any(
+            not trial.judge(reference.run(model, trial.draw.inputs)).passed for trial in trials
+        )
+        with torch.no_grad():
+            parameter.copy_(before)
+        if not matters:
+            idle.append(name)
+    return idle
+
+
+def influential_bytes(model: nn.Module, trial: Trial) -> int:
+    """Bytes of the floating inputs whose gradient is not zero: a lower bound of what must be read.
+
+    A lower bound, because an element that lost a maximum was read as well. Zero where the
+    reference has no gradient.
+    """
+    inputs = map_tensors(trial.draw.inputs, _requiring_gradient)
+    leaves = [x for x in tensors_in(inputs) if x.requires_grad]
+    generator = torch.Generator().manual_seed(0)
+    try:
+        outputs = [x for x in flatten_outputs(model(*inputs))[0] if x.requires_grad]
+        weights = [torch.rand(x.shape, generator=generator).add_(0.5).to(x) for x in outputs]
+        gradients = torch.autograd.grad(outputs, leaves, weights, allow_unused=True)
+    except RuntimeError:  # no output depends on an input by a differentiable path
+        return 0
+    return sum(int((g != 0).sum()) * g.element_size() for g in gradients if g is not None)
+
+
+def _input_matters(
+    reference: ReferenceModule, model: nn.Module, trial: Trial, place: int, theirs: Tensor
+) -> bool:
+    changed = _exchanged(list(tensors_in(trial.draw.inputs))[place], theirs)
+    if changed is None:
+        return True
+    places = itertools.count()
+    inputs = map_tensors(trial.draw.inputs, lambda x: changed if next(places) == place else x)
+    return not trial.judge(reference.run(model, inputs)).passed
+
+
+def _exchanged(ours: Tensor, theirs: Tensor) -> Tensor | None:
+    """Another content of the same domain; None where there is none to be had."""
+    if ours.shape == theirs.shape and not torch.equal(ours, theirs):
+        return theirs
+    if ours.is_floating_point() or ours.is_complex():
+        return ours * 1.5 + 0.5
+    if ours.dtype == torch.bool:
+        return ~ours
+    turned = ours.flatten().flip(0).view(ours.shape)
+    return None if torch.equal(turned, ours) else turned
+
+
+def _requiring_gradient(tensor: Tensor) -> Tensor:
+    return tensor.detach().requires_grad_() if tensor.is_floating_point() else tensor

@@ -1,0 +1,62 @@
+"""One hidden draw together with what the reference makes of it: all that a comparison needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from cuda_gym.core import DrawFindings
+from cuda_gym.judge.verification.budget import Expected, eager_error, expect
+from cuda_gym.judge.verification.correctness import compare
+from cuda_gym.judge.verification.gold import GoldKind, IndexOutput, gold_outputs
+from cuda_gym.judge.verification.inputs import Draw
+from cuda_gym.judge.verification.reference_module import ReferenceModule
+
+__all__ = ["Trial"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """A draw, the reference's answers to it, and how far off a submission may be."""
+
+    draw: Draw
+    eager: list[Tensor]
+    """Flattened outputs in the task's dtype."""
+    gold: GoldKind
+    expected: list[Expected]
+
+    @classmethod
+    def of(
+        cls,
+        reference: ReferenceModule,
+        model: nn.Module,
+        draw: Draw,
+        indices: Sequence[IndexOutput] = (),
+        *,
+        gold_chunks: int = 1,
+    ) -> Trial:
+        """Run the reference on a draw, in its own dtype and as gold.
+
+        Raises:
+            BadTask: where the reference raises.
+        """
+        eager = reference.run(model, draw.inputs)
+        gold = gold_outputs(model, draw.inputs, eager, chunks=gold_chunks)
+        expected = expect(gold, eager, draw, indices)
+        return cls(draw=draw, eager=eager, gold=gold.kind, expected=expected)
+
+    def judge(self, candidate: Sequence[Tensor]) -> DrawFindings:
+        """Whether outputs are right on this draw."""
+        return compare(candidate, self.expected, self.draw)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether eager itself passes, with its error at most half of what is ever allowed."""
+        return eager_error(self.expected) <= 1.0 and self.judge(self.eager).passed
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all of eager's outputs are finite."""
+        return all(bool(x.isfinite().all()) for x in self.eager if x.is_floating_point())
