@@ -1,0 +1,122 @@
+"""Typed Python functions as tools: JSON schemas and checked arguments from one signature.
+
+A tool is a method with annotations and a Google docstring; nothing about it is written twice.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from cuda_gym.errors import BadAction
+
+__all__ = ["arguments_model", "checked_arguments", "closest", "first_sentence", "tool_schema"]
+
+Function = Callable[..., Any]
+
+
+def arguments_model(function: Function) -> type[BaseModel]:
+    """The arguments of a tool as a pydantic model; unknown ones are forbidden."""
+    hints = typing.get_type_hints(function)
+    described = _described_arguments(inspect.getdoc(function) or "")
+    fields: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name == "self":
+            continue
+        required = parameter.default is inspect.Parameter.empty
+        default = ... if required else parameter.default
+        fields[name] = (hints[name], Field(default, description=described[name]))
+    return create_model(
+        function.__name__, __config__=ConfigDict(extra="forbid"), __doc__=None, **fields
+    )
+
+
+def tool_schema(function: Function) -> dict[str, Any]:
+    """A tool in OpenAI's function format."""
+    parameters = arguments_model(function).model_json_schema()
+    return {
+        "type": "function",
+        "function": {
+            "name": function.__name__,
+            "description": _description(inspect.getdoc(function) or ""),
+            "parameters": _without_titles(parameters),
+        },
+    }
+
+
+def checked_arguments(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, coerced where that is safe ("3" for 3).
+
+    Raises:
+        BadAction: they do not fit; the message names each, and the signature.
+    """
+    try:
+        return dict(model.model_validate(dict(arguments)))
+    except ValidationError as error:
+        problems = [_problem(dict(item), model) for item in error.errors(include_url=False)[:5]]
+    raise BadAction(f"{' '.join(problems)} The signature is {_signature(model)}.") from None
+
+
+def closest(name: str, names: typing.Iterable[str]) -> str:
+    """A sentence that suggests the nearest name; empty where none is near.
+
+    >>> closest("complie", ["compile", "verify"])
+    " Did you mean 'compile'?"
+    """
+    near = difflib.get_close_matches(name[:60], list(names), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def first_sentence(function: Function) -> str:
+    """The first line of a tool's docstring."""
+    return (inspect.getdoc(function) or "").split("\n", 1)[0]
+
+
+def _signature(model: type[BaseModel]) -> str:
+    schema = model.model_json_schema()
+    required = schema.get("required", [])
+    names = [name if name in required else f"[{name}]" for name in model.model_fields]
+    return f"{model.__name__}({', '.join(names)})"
+
+
+def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+    name = ".".join(str(part)[:60] for part in error["loc"])
+    if error["type"] == "missing":
+        return f"{model.__name__} needs the argument {name!r}."
+    if error["type"] == "extra_forbidden":
+        return f"{model.__name__} has no argument {name!r}.{closest(name, model.model_fields)}"
+    return f"The argument {name!r} does not fit, got {repr(error['input'])[:60]}: {error['msg']}."
+
+
+def _description(doc: str) -> str:
+    return re.split(r"\n\s*(?:Args|Returns|Raises):", doc, maxsplit=1)[0].strip()
+
+
+def _described_arguments(doc: str) -> dict[str, str]:
+    """The `Args:` section of a Google docstring, by argument."""
+    _, _, section = doc.partition("\nArgs:\n")
+    section = section.split("\n\n", 1)[0]
+    found: dict[str, str] = {}
+    name = ""
+    for line in section.split("\n"):
+        if (match := re.match(r"    (\w+): (.*)", line)) is not None:
+            name, found[match[1]] = match[1], match[2]
+        elif name:
+            found[name] += f" {line.strip()}"
+    return found
+
+
+def _without_titles(schema: Any) -> Any:
+    """Pydantic's generated titles say nothing and cost tokens."""
+    if isinstance(schema, dict):
+        kept = {k: v for k, v in schema.items() if not (k == "title" and isinstance(v, str))}
+        return {key: _without_titles(value) for key, value in kept.items()}
+    if isinstance(schema, list):
+        return [_without_titles(item) for item in schema]
+    return schema

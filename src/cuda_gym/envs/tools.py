@@ -1,0 +1,282 @@
+"""The ten tools of an episode, as typed methods; their JSON schemas are made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from cuda_gym.core import Device, Findings, Outcome, Submission, Task, Verdict
+from cuda_gym.envs.actions import ToolCall
+from cuda_gym.envs.feedback import describe_findings
+from cuda_gym.envs.search import MAX_HITS, search
+from cuda_gym.envs.signatures import arguments_model, checked_arguments, closest, tool_schema
+from cuda_gym.envs.workspace import Workspace
+from cuda_gym.errors import BadAction, WorkerLost, WorkspaceError
+
+__all__ = ["TOOL_NAMES", "Reply", "SessionJudge", "Tools", "judge_steadily", "tool_schemas"]
+
+TOOL_NAMES = (
+    "read_skill",
+    "list_files",
+    "read_file",
+    "write_file",
+    "edit_file",
+    "search",
+    "compile",
+    "verify",
+    "profile",
+    "submit",
+)
+"""In the order in which agents are told of them."""
+
+Result = TypeVar("Result", Findings, Verdict)
+
+
+class SessionJudge(Protocol):
+    """What a session needs of a judge. Safe to call from several threads.
+
+    Nothing raises for anything that a submission does: the outcome says it.
+    """
+
+    @property
+    def device(self) -> Device:
+        """Where it judges."""
+        ...
+
+    def warm(self, task: Task) -> None:
+        """Prepare workers and baselines in the background; returns at once."""
+        ...
+
+    def compile(self, task: Task, submission: Submission) -> Findings:
+        """Build, run nothing."""
+        ...
+
+    def verify(self, task: Task, submission: Submission, *, check: str = "values") -> Findings:
+        """Run on hidden inputs; `memory` may be unsupported."""
+        ...
+
+    def judge(self, task: Task, submission: Submission) -> Verdict:
+        """Verify and time, on fresh secret seeds each time."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all workers."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What a tool answers."""
+
+    text: str = ""
+    submission: Submission | None = None
+    """The files that were compiled, verified or timed."""
+    findings: Findings | None = None
+    verdict: Verdict | None = None
+    ends: bool = False
+    """Whether the agent wants to settle now."""
+    tool: str | None = None
+    """The tool that was called; None where only files were written, or nothing was understood."""
+    void: str | None = None
+    """What the machine failed at; None where it did not."""
+
+
+class Tools:
+    """The tools at one desk: a workspace, a task, a judge."""
+
+    def __init__(self, *, workspace: Workspace, task: Task, judge: SessionJudge) -> None:
+        self._workspace = workspace
+        self._task = task
+        self._judge = judge
+
+    def call(self, call: ToolCall) -> Reply:
+        """Run a tool by name.
+
+        Raises:
+            AgentError: there is no such tool, its arguments do not fit, or it says no.
+            TaskError: the task cannot be judged.
+            MachineError: the machine failed, twice where a second attempt made sense.
+        """
+        if call.name not in TOOL_NAMES:
+            raise BadAction(
+                f"There is no tool {call.name[:60]!r}.{closest(call.name, TOOL_NAMES)} "
+                f"The tools are {', '.join(TOOL_NAMES)}."
+            )
+        arguments = checked_arguments(_models()[call.name], call.arguments)
+        method: Callable[..., Reply] = getattr(self, call.name)
+        return method(**arguments)
+
+    def read_skill(self, name: str | None = None) -> Reply:
+        """Read one of the skills: how things are done here, with complete examples.
+
+        Args:
+            name: Which skill; without it, all are listed.
+        """
+        skills = _skills()
+        if name is None:
+            return Reply(text="\n".join(f"{key}: {_summary(text)}" for key, text in skills.items()))
+        if name not in skills:
+            raise BadAction(
+                f"There is no skill {name[:60]!r}.{closest(name, skills)} "
+                f"The skills are {', '.join(skills)}."
+            )
+        return Reply(text=_without_front_matter(skills[name]))
+
+    def list_files(self) -> Reply:
+        """List the files of the workspace with their sizes."""
+        lines = [
+            f"{entry.path}  {entry.num_bytes:,} bytes{'' if entry.editable else '  (fixed)'}"
+            for entry in self._workspace.entries()
+        ]
+        return Reply(text="\n".join(lines))
+
+    def read_file(
+        self, path: str, first_line: int | None = None, last_line: int | None = None
+    ) -> Reply:
+        """Read a file of the workspace, or some of its lines.
+
+        Args:
+            path: Relative to the workspace: model.py, kernels/x.cu.
+            first_line: The first line to show, from 1.
+            last_line: The last line to show.
+        """
+        lines = self._workspace.read(path).split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        first = max(1, first_line or 1)
+        last = min(len(lines), len(lines) if last_line is None else last_line)
+        if lines and first > last:
+            raise WorkspaceError(
+                f"{path!r} has {len(lines)} lines; {first} to {last} is none of them."
+            )
+        return Reply(
+            text=f"{path}, lines {first} to {last} of {len(lines)}:\n"
+            + "\n".join(lines[first - 1 : last])
+        )
+
+    def write_file(self, path: str, content: str) -> Reply:
+        """Write a whole file: model_new.py, or a source under kernels/.
+
+        Args:
+            path: Relative to the workspace.
+            content: The whole text of the file.
+        """
+        self._workspace.write(path, content)
+        return Reply(text=f"Wrote {path} ({len(content):,} characters).")
+
+    def edit_file(self, path: str, old: str, new: str, replace_all: bool = False) -> Reply:
+        """Replace a piece of text in a file.
+
+        Args:
+            path: Relative to the workspace.
+            old: The text that is there now, exactly, with enough around it to occur once.
+            new: The text that takes its place.
+            replace_all: Whether to replace every occurrence.
+        """
+        count = self._workspace.edit(path, old, new, replace_all=replace_all)
+        return Reply(text=f"Replaced {count} place{'s' if count > 1 else ''} in {path}.")
+
+    def search(self, pattern: str) -> Reply:
+        """Search all files of the workspace, line by line.
+
+        Args:
+            pattern: A regular expression of Python, or plain text.
+        """
+        files = {e.path: self._workspace.read(e.path) for e in self._workspace.entries()}
+        hits = search(pattern, files)
+        lines = [f"{hit.path}:{hit.line}: {hit.text}" for hit in hits[:MAX_HITS]]
+        more = ["... and more; use a narrower pattern."] if len(hits) > MAX_HITS else []
+        return Reply(text="\n".join([*lines, *more]) or f"Nothing matches {pattern!r}.")
+
+    def compile(self) -> Reply:
+        """Compile kernels/*.cu, and report errors, warnings and resources. Runs nothing."""
+        submission = self._workspace.freeze()
+        findings = judge_steadily(lambda: self._judge.compile(self._task, submission))
+        return _reply(findings, submission)
+
+    def verify(self, check: Literal["values", "memory"] = "values") -> Reply:
+        """Compile, then compare with the reference on hidden inputs.
+
+        Args:
+            check: `values` compares outputs; `memory` looks for races and accesses out of bounds.
+        """
+        submission = self._workspace.freeze()
+        findings = judge_steadily(lambda: self._judge.verify(self._task, submission, check=check))
+        return _reply(findings, submission)
+
+    def profile(self, detail: Literal["times", "counters"] = "times") -> Reply:
+        """Verify, then time against torch.compile and eager. Only this and submit pay.
+
+        Args:
+            detail: `times`, or `counters` for the device's performance counters beside them.
+        """
+        submission = self._workspace.freeze()
+        verdict = judge_steadily(lambda: self._judge.judge(self._task, submission))
+        note = ""
+        if detail == "counters":
+            note = f"The device {self._judge.device} offers no counters; these are the times."
+        return Reply(text=note, submission=submission, findings=verdict.findings, verdict=verdict)
+
+    def submit(self) -> Reply:
+        """End the episode: the best submission is judged afresh, and paid."""
+        return Reply(ends=True)
+
+
+def judge_steadily(attempt: Callable[[], Result]) -> Result:
+    """The outcome of an attempt; a machine error gets one more.
+
+    Raises:
+        WorkerLost: the machine failed twice.
+    """
+    for _ in range(2):
+        result = attempt()
+        if result.outcome is not Outcome.MACHINE_ERROR:
+            return result
+    raise WorkerLost(f"The machine failed twice: {result.summary}")
+
+
+@cache
+def _schemas() -> tuple[dict[str, Any], ...]:
+    return tuple(tool_schema(getattr(Tools, name)) for name in TOOL_NAMES)
+
+
+def tool_schemas() -> list[dict[str, Any]]:
+    """All tools in OpenAI's function format, ready for `json.dumps`.
+
+    >>> [schema["function"]["name"] for schema in tool_schemas()][:3]
+    ['read_skill', 'list_files', 'read_file']
+    """
+    return [dict(schema) for schema in _schemas()]
+
+
+def _reply(findings: Findings, submission: Submission) -> Reply:
+    text = describe_findings(findings, submission)
+    return Reply(text=text, submission=submission, findings=findings)
+
+
+@cache
+def _models() -> Mapping[str, type[BaseModel]]:
+    return {name: arguments_model(getattr(Tools, name)) for name in TOOL_NAMES}
+
+
+@cache
+def _skills() -> Mapping[str, str]:
+    folder = resources.files("cuda_gym") / "skills"
+    names = sorted(entry.name for entry in folder.iterdir() if (entry / "SKILL.md").is_file())
+    return {name: (folder / name / "SKILL.md").read_text("utf-8") for name in names}
+
+
+def _summary(skill: str) -> str:
+    """The `description` of a skill's front matter."""
+    lines = skill.split("\n")
+    found = [line for line in lines[:10] if line.startswith("description:")]
+    return found[0].removeprefix("description:").strip() if found else ""
+
+
+def _without_front_matter(skill: str) -> str:
+    return skill.split("\n---\n", 1)[-1].strip() if skill.startswith("---\n") else skill
