@@ -6,6 +6,7 @@
     │   ├── WorkspaceError       a path that is outside, fixed, missing or no ordinary file
     │   ├── CompileError         the compiler said no
     │   ├── UnsupportedOnDevice  right CUDA, but not on this device
+    │   ├── WrongOutput          ran to the end with a wrong value or form
     │   ├── CandidateError       the submission crashed, raised, or broke the contract while running
     │   ├── CandidateTimeout     the submission missed its deadline
     │   └── Refused              a hack, with the fact that was found
@@ -13,6 +14,7 @@
     │   ├── UnknownTask          no task, suite or file of that name
     │   ├── BadTask              the file is no task in KernelBench's format
     │   └── NotAdmitted          the task cannot be judged fairly
+    ├── UnknownAgent             no agent of that name, or none for this task
     └── MachineError             the episode is void
         ├── MissingTool          no compiler, no toolkit, no library
         ├── WorkerLost           a process of ours died or fell silent
@@ -42,10 +44,12 @@ __all__ = [
     "Refused",
     "StorageError",
     "TaskError",
+    "UnknownAgent",
     "UnknownTask",
     "UnsupportedOnDevice",
     "WorkerLost",
     "WorkspaceError",
+    "WrongOutput",
 ]
 
 
@@ -83,6 +87,10 @@ class UnsupportedOnDevice(AgentError):
         """One for each place, with file and line."""
 
 
+class WrongOutput(AgentError):
+    """The submission ran to the end; a value, or the form of an output, is wrong."""
+
+
 class CandidateError(AgentError):
     """The submission crashed, raised, or broke the contract while it ran."""
 
@@ -109,6 +117,10 @@ class BadTask(TaskError):
 
 class NotAdmitted(TaskError):
     """The task cannot be judged fairly, for the reason given."""
+
+
+class UnknownAgent(CudaGymError):
+    """There is no agent of that name, or it does not play this task."""
 
 
 class MachineError(CudaGymError):

@@ -1,0 +1,16 @@
+import cuda_extension
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, features: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.empty(features))
+
+    def forward(self, x: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
+        rows, features = x.shape
+        out = torch.empty_like(x)
+        cuda_extension.rmsnorm_residual(out, x, residual, self.weight, rows, features, self.eps)
+        return out

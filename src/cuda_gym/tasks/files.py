@@ -1,0 +1,249 @@
+"""A Python file as a task, in KernelBench's format.
+
+The format: `class Model`, `get_inputs()` and `get_init_inputs()` at module level. Optional: a
+docstring, whose first line becomes the title, and a literal that says more:
+
+    TASK = {"title": "Softmax", "family": "softmax", "band": "medium", "library": ["gemm"]}
+
+Covered: reading the file and its syntax tree; nothing in it is executed. Not covered: whether the
+module runs and can be judged fairly, which only running it shows.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cuda_gym.core import Band, Task
+from cuda_gym.errors import BadTask, UnknownTask
+
+__all__ = ["MAX_BYTES", "did_you_mean", "task_from_file", "task_from_source"]
+
+MAX_BYTES = 1_000_000
+"""The longest task file; KernelBench's longest has some 20,000 bytes."""
+
+_MAX_TITLE = 100
+_FORMAT = "A task has `class Model(nn.Module)`, `get_inputs()` and `get_init_inputs()`."
+_BANDS = tuple(band.value for band in Band)
+_LIBRARY = ("gemm", "bmm", "conv")
+
+
+def task_from_file(path: str | Path, *, id: str | None = None) -> Task:
+    """Read a task without executing it.
+
+    Args:
+        path: A Python file in KernelBench's format.
+        id: What the task is called; None calls it as its path was given.
+
+    Raises:
+        UnknownTask: there is no such file.
+        BadTask: it is no task; the message has line and remedy.
+    """
+    source = _read(Path(path))
+    stem = re.sub(r"^\d+_", "", Path(path).stem).replace("_", " ").strip()
+    return task_from_source(source, id=id or str(path), origin=str(path), title=stem)
+
+
+def task_from_source(source: str, *, id: str, origin: str, title: str) -> Task:
+    """Make a task of the text of a file.
+
+    Args:
+        source: Python in KernelBench's format.
+        id: What the task is called.
+        origin: What messages call the text.
+        title: The title where neither `TASK` nor a docstring has one.
+
+    Raises:
+        BadTask: it is no task; the message has line and remedy.
+    """
+    tree = _parse(source, origin)
+    _check_format(tree, origin)
+    said = _said_by_task_literal(tree, origin)
+    docstring = (ast.get_docstring(tree) or "").strip()
+    first_line = docstring.split("\n", 1)[0].strip().removesuffix(".")
+    chosen = said.get("title") or first_line or title or id
+    return Task(
+        id=id,
+        source=source,
+        title=" ".join(chosen.split())[:_MAX_TITLE],
+        family=said.get("family", "other"),
+        band=Band(said["band"]) if "band" in said else None,
+        library=tuple(said.get("library", ())),
+        allow_tf32=said.get("allow_tf32", False),
+    )
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A question with the nearest names, at most three, or nothing where none is near.
+
+    >>> did_you_mean("core/softmx", ["core/softmax", "core/row_sum"])
+    " Did you mean 'core/softmax'?"
+    """
+    name = name[:200]
+    near = difflib.get_close_matches(name, list(names), n=3)
+    scores = [difflib.SequenceMatcher(a=name, b=other).ratio() for other in near]
+    nearest = [other for other, score in zip(near, scores, strict=True) if score > scores[0] - 0.1]
+    return f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
+
+
+# Reading
+
+
+def _read(path: Path) -> str:
+    """The text of an ordinary file of bearable size.
+
+    Raises:
+        UnknownTask: there is none.
+        BadTask: it is something else, or its bytes are no text.
+    """
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            what = "a folder" if stat.S_ISDIR(found.st_mode) else "no ordinary file"
+            raise BadTask(f"{str(path)!r} is {what}. Give the path of one Python file.")
+        if found.st_size > MAX_BYTES:
+            raise BadTask(
+                f"{str(path)!r} has {found.st_size:,} bytes; a task has at most {MAX_BYTES:,}. "
+                "Make large constants in `get_inputs()` instead of writing them out."
+            )
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise UnknownTask(_why_missing(path)) from None
+    except UnicodeDecodeError as error:
+        raise BadTask(
+            f"{str(path)!r} is no UTF-8 text: byte {error.start} is "
+            f"0x{error.object[error.start]:02x}. Save the file as UTF-8."
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise BadTask(
+            f"{str(path)[:200]!r} cannot be read: {reason}. Check the path and its permissions."
+        ) from None
+
+
+def _why_missing(path: Path) -> str:
+    if path.is_symlink():
+        return (
+            f"{str(path)!r} is a symbolic link to {str(path.readlink())!r}, which does not exist. "
+            "Give the path of a Python file."
+        )
+    return f"There is no file {str(path)!r} (looked from {os.getcwd()!r}). Check the path."  # noqa: PTH109
+
+
+def _parse(source: str, origin: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError as error:
+        raise BadTask(f"{origin}, line {error.lineno}: {error.msg}. {_FORMAT}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        reason = str(error) or "it is nested too deeply"
+        raise BadTask(f"{origin} cannot be parsed as Python: {reason}. {_FORMAT}") from None
+
+
+# The format
+
+
+def _check_format(tree: ast.Module, origin: str) -> None:
+    """Whether the three names are there, as what they must be.
+
+    Raises:
+        BadTask: with the line, where there is one, and the remedy.
+    """
+    found = {
+        node.name: node
+        for node in tree.body
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+    }
+    for name, kind in (
+        ("Model", ast.ClassDef),
+        ("get_inputs", ast.FunctionDef),
+        ("get_init_inputs", ast.FunctionDef),
+    ):
+        what = "`class Model`" if name == "Model" else f"function `{name}()`"
+        node = found.get(name)
+        if node is None:
+            hint = did_you_mean(name, found)
+            raise BadTask(f"{origin} has no {what} at module level.{hint} {_FORMAT}")
+        if not isinstance(node, kind):
+            raise BadTask(f"{origin}, line {node.lineno}: `{name}` is no {what}. {_FORMAT}")
+        if isinstance(node, ast.FunctionDef) and _num_required(node.args):
+            raise BadTask(
+                f"{origin}, line {node.lineno}: `{name}` is called without arguments, but has "
+                f"{_num_required(node.args)} without a default. Use module-level constants."
+            )
+
+
+def _num_required(arguments: ast.arguments) -> int:
+    positional = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
+    return positional + arguments.kw_defaults.count(None)
+
+
+# What the TASK literal says
+
+
+def _said_by_task_literal(tree: ast.Module, origin: str) -> dict[str, Any]:
+    """The entries of `TASK = {...}`, checked; empty where there is none.
+
+    Raises:
+        BadTask: with line, entry and remedy.
+    """
+    literal = _task_literal(tree)
+    if literal is None:
+        return {}
+    place = f"{origin}, line {literal.lineno}"
+    try:
+        said = ast.literal_eval(literal)
+    except (ValueError, TypeError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise BadTask(
+            f"{place}: TASK is no dict of literals. Write it out, as in "
+            'TASK = {"title": "Softmax", "band": "medium"}, or leave it away.'
+        )
+    for key, value in said.items():
+        if key not in _ENTRIES:
+            raise BadTask(
+                f"{place}: TASK has no entry {key!r}.{did_you_mean(str(key), _ENTRIES)} "
+                f"Its entries are {', '.join(_ENTRIES)}; all are optional."
+            )
+        is_right, expected = _ENTRIES[key]
+        if not is_right(value):
+            raise BadTask(f"{place}: TASK[{key!r}] is {value!r}; it must be {expected}.")
+    return said
+
+
+def _task_literal(tree: ast.Module) -> ast.expr | None:
+    for node in reversed(tree.body):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        if any(isinstance(target, ast.Name) and target.id == "TASK" for target in targets):
+            assert isinstance(node, (ast.Assign, ast.AnnAssign))
+            return node.value
+    return None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_library(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and all(item in _LIBRARY for item in value)
+
+
+_ENTRIES: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "title": (_is_text, "one line of text"),
+    "family": (_is_text, "one word, such as 'softmax' or 'matmul'"),
+    "band": (lambda value: value in _BANDS, f"one of {', '.join(map(repr, _BANDS))}"),
+    "library": (_is_library, f"a list of {', '.join(map(repr, _LIBRARY))}"),
+    "allow_tf32": (lambda value: isinstance(value, bool), "True or False"),
+}
+"""What TASK may say: whether a value fits, and what would."""
