@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib import resources
-from pathlib import Path
 
 from cuda_gym.core import Task
 from cuda_gym.errors import UnknownTask
@@ -33,14 +33,15 @@ def load_task(id_or_path: str) -> Task:
         return _core()[id_or_path]
     if id_or_path.startswith("kernelbench/"):
         return kernelbench_task(id_or_path)
-    if Path(id_or_path[:1000]).is_file():
+    if os.path.isfile(id_or_path):  # noqa: PTH113 (a Path raises where a name is too long)
         raise UnknownTask(
             f"There is no task {id_or_path!r}, but a file of that name. "
             "A file is a task where its name ends in .py."
         )
+    last = id_or_path.rpartition("/")[2]
+    hint = did_you_mean(id_or_path, _core()) or did_you_mean(f"core/{last}", _core())
     raise UnknownTask(
-        f"There is no task {id_or_path[:200]!r}.{did_you_mean(id_or_path, _core())} "
-        "`cuda-gym tasks` lists all of them."
+        f"There is no task {id_or_path[:200]!r}.{hint} `cuda-gym tasks` lists all of them."
     )
 
 
