@@ -149,6 +149,7 @@ def test_macros_and_conditionals_are_read_as_the_compiler_reads_them() -> None:
         ('extern "C" void f(int n, ...) {}', "is variadic", "name every parameter"),
         ('extern "C" void f(int n,) {}', "parameter 2", "use pointers"),
         ('extern "C" float* f(int n) {}', "returns 'float *'", "return void"),
+        ('extern "C" void library(int n) {}', "cuda_extension itself", "rename it"),
         ('extern "C" void f(unsigned signed x) {}', "(unsigned signed x)", "int"),
     ],
 )

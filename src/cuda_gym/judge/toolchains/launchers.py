@@ -144,6 +144,7 @@ _STATUS_TYPES = frozenset({*INTEGER_BITS, "void", "cudaError_t"})
 _QUALIFIERS = frozenset(
     {"volatile", "register", "restrict", "__restrict", "__restrict__", "__host__", "struct"}
 )
+_RESERVED = frozenset({"library", "kernel"})
 _STREAM_NAMES = frozenset({"stream", "cuda_stream"})
 _NO_LAUNCHERS = frozenset(
     {"static", "inline", "__inline__", "__forceinline__", "__global__", "__device__", "typedef"}
@@ -180,6 +181,11 @@ def _read_launcher(head: Sequence[Token], file: str) -> Launcher | None:
     if "=" in words[:at] or _NO_LAUNCHERS.intersection(words[:at]) or not at:
         return None
     name = head[at - 1]
+    if name.text in _RESERVED:
+        raise _Unreadable(
+            f"launcher {name.text!r} has a name that cuda_extension itself uses; rename it",
+            name.line,
+        )
     returns = canonical_type([word for word in words[: at - 1] if word not in _QUALIFIERS])
     if returns not in _STATUS_TYPES:
         found = " ".join(words[: at - 1]) or "nothing"
