@@ -351,6 +351,8 @@ class Timing:
     """Timed calls of the submission, each with new content."""
     timer: str
     """Which clock: `wall` on cpu."""
+    num_disturbed: int = 0
+    """Pairs of blocks that were left out, since other processes took the cores."""
     eager_us: float | None = None
     """Time of the eager reference: its cached ratio to torch.compile, anchored at compile_us."""
     first_call_us: float | None = None

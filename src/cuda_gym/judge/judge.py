@@ -1,0 +1,339 @@
+"""The only door to a Verdict: build, check, compare, time.
+
+    compile   static checks, build                                    -> Findings
+    verify    compile, then hidden draws under two sets of weights    -> Findings
+    judge     verify, then a race against torch.compile               -> Verdict
+
+The judge's own process never imports a submission, nor torch. It holds the seeds, the clock and the
+device lock, and speaks with the zygote's candidates and with one reference process a task.
+
+Nothing here raises for what a submission does: the outcome says it. A `TaskError` is raised, for
+the task is not the agent's; a machine that fails is the outcome `machine_error`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import random
+import secrets
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from cuda_gym.core import (
+    JUDGE_VERSION,
+    Build,
+    Device,
+    DrawFindings,
+    Findings,
+    Fingerprint,
+    Outcome,
+    Submission,
+    Task,
+    Timing,
+    Verdict,
+    as_plain,
+)
+from cuda_gym.errors import (
+    AgentError,
+    CandidateTimeout,
+    CompileError,
+    MachineError,
+    Refused,
+    TaskError,
+    UnsupportedOnDevice,
+    WrongOutput,
+)
+from cuda_gym.judge.profiling import telemetry
+from cuda_gym.judge.profiling.baselines import Baseline
+from cuda_gym.judge.profiling.timing import TimingPlan, race, summarise
+from cuda_gym.judge.sandbox import transport
+from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.judge.sandbox.match import Deadlines, Match
+from cuda_gym.judge.sandbox.pool import WorkerPool
+from cuda_gym.judge.sandbox.protocol import Loaded
+from cuda_gym.judge.toolchains.launchers import parse_launchers
+from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
+from cuda_gym.judge.verification.static_checks import check_kernels, check_model
+
+_OUTCOMES: tuple[tuple[type[Exception], Outcome], ...] = (
+    (CompileError, Outcome.COMPILE_ERROR),
+    (UnsupportedOnDevice, Outcome.UNSUPPORTED_ON_DEVICE),
+    (WrongOutput, Outcome.WRONG),
+    (CandidateTimeout, Outcome.TIMEOUT),
+    (Refused, Outcome.REFUSED),
+    (AgentError, Outcome.RUNTIME_ERROR),
+    (MachineError, Outcome.MACHINE_ERROR),
+)
+_FULL_ISOLATION = frozenset({"user", "pid", "network", "mount", "seccomp"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeConfig:
+    """How a judge works; the defaults are what a Verdict of a leaderboard is made with."""
+
+    num_threads: int | None = None
+    """Threads of both sides of a race; None takes every core."""
+    memory_bytes: int = 8 << 30
+    """What a candidate may take beyond what it is born with."""
+    max_references: int = 2
+    """Reference processes that are kept, the least recently used one leaves first."""
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    timing: TimingPlan = field(default_factory=TimingPlan)
+    folder: Path | None = None
+    """Where admissions, baselines and compiled references are remembered; None is the user's."""
+
+
+class Judge:
+    """Judges submissions on one device. Safe to use from several threads."""
+
+    def __init__(self, device: Device, config: JudgeConfig | None = None) -> None:
+        self._device = device
+        self._config = config or JudgeConfig()
+        self._num_threads = self._config.num_threads or telemetry.num_cores()
+        self._toolchain = make_toolchain(device)
+        self._lock = DeviceLock(device)
+        self._pool = WorkerPool(
+            num_threads=self._num_threads,
+            memory_bytes=self._config.memory_bytes,
+            max_references=self._config.max_references,
+            folder=self._config.folder,
+            deadlines=self._config.deadlines,
+        )
+
+    @property
+    def device(self) -> Device:
+        """Where this judge runs kernels."""
+        return self._device
+
+    def warm(self, task: Task) -> None:
+        """Prepare the reference and the baselines of a task in the background; returns at once."""
+        self._pool.start()
+
+        def prepare() -> None:
+            with (
+                contextlib.suppress(TaskError, MachineError),
+                self._pool.reference(task) as reference,
+                self._lock.shared(),
+            ):
+                assert reference.baseline
+
+        threading.Thread(target=prepare, name=f"warm {task.id}", daemon=True).start()
+
+    def compile(self, task: Task, submission: Submission) -> Findings:
+        """Static checks and build."""
+        try:
+            build = self._build(task, submission)
+        except (AgentError, MachineError) as error:
+            return _failed(error)
+        cached = ", unchanged since an earlier build" if build.cached else ""
+        return Findings(
+            outcome=None,
+            summary=f"Compiled {len(build.kernels)} kernel(s) in {build.build_s:.2f} s{cached}.",
+            build=build,
+            diagnostics=build.diagnostics,
+        )
+
+    def verify(self, task: Task, submission: Submission, *, check: str = "values") -> Findings:
+        """Compile, then run hidden draws.
+
+        Raises:
+            TaskError: the task cannot be judged.
+        """
+        if check != "values":
+            return Findings(
+                outcome=Outcome.UNSUPPORTED_ON_DEVICE,
+                summary=f"The {self._device} device has no {check!r} check; verify with 'values'.",
+            )
+        findings = self.compile(task, submission)
+        if findings.outcome is not None:
+            return findings
+        return self._attempt(task, submission, findings, seed=None).findings
+
+    def judge(self, task: Task, submission: Submission, *, seed: int | None = None) -> Verdict:
+        """Compile, verify and race, under fresh secret seeds unless one is given for a replay.
+
+        Raises:
+            TaskError: the task cannot be judged.
+        """
+        start = time.monotonic()
+        seed = secrets.randbits(48) if seed is None else seed
+        findings = self.compile(task, submission)
+        attempt = _Attempt(findings=findings)
+        if findings.outcome is None:
+            attempt = self._attempt(task, submission, findings, seed=seed)
+        loaded = attempt.loaded
+        return Verdict(
+            outcome=attempt.findings.outcome or Outcome.MACHINE_ERROR,
+            task_id=task.id,
+            submission=submission.hash,
+            device=str(self._device),
+            findings=attempt.findings,
+            fingerprint=None if loaded is None else self._fingerprint(task, loaded),
+            timing=attempt.timing,
+            telemetry=telemetry.read_cpu(),
+            unranked=None if loaded is None else _why_unranked(loaded),
+            seed=seed,
+            judge_s=time.monotonic() - start,
+        )
+
+    def close(self) -> None:
+        """End all processes; safe to call twice."""
+        self._pool.close()
+
+    def _build(self, task: Task, submission: Submission) -> Build:
+        source = submission.text("model_new.py")
+        if source is None:
+            raise CompileError(
+                "There is no model_new.py. Write one with a class ModelNew(nn.Module)."
+            )
+        check_model(source, device=self._device, library=task.library)
+        kernels = {path: text for path, text in submission.files if path != "model_new.py"}
+        check_kernels(kernels, task.library)
+        parse_launchers(kernels)
+        with self._lock.shared():
+            return self._toolchain.build(submission, deadline_s=self._config.deadlines.build_s)
+
+    def _attempt(
+        self, task: Task, submission: Submission, compiled: Findings, *, seed: int | None
+    ) -> _Attempt:
+        """Prove the submission; race it, too, where there is the seed of a Verdict.
+
+        Locks are always taken in this order: first the reference, then the device.
+        """
+        assert compiled.build is not None
+        attempt = _Attempt(findings=compiled)
+        candidate = None
+        try:
+            with self._pool.reference(task) as reference:
+                with self._lock.shared():
+                    opened = reference.opened
+                    baseline = None if seed is None else reference.baseline
+                    candidate = self._pool.fork()
+                    match = Match(
+                        reference.worker,
+                        candidate,
+                        opened=opened,
+                        deadlines=self._config.deadlines,
+                        generator=random.Random(secrets.randbits(64) if seed is None else seed),
+                    )
+                    attempt.loaded = self._load(match, task, submission, compiled.build)
+                    attempt.draws = match.prove()
+                attempt.findings = _proved(compiled, attempt.draws, candidate.printed)
+                if baseline is not None and attempt.draws[-1].passed:
+                    with self._lock.exclusive():
+                        attempt.timing = self._race(match, baseline, attempt.loaded)
+        except (AgentError, MachineError) as error:
+            attempt.findings = replace(
+                _failed(error),
+                build=compiled.build,
+                draws=attempt.draws,
+                output=candidate.printed if candidate is not None else "",
+            )
+        finally:
+            if candidate is not None:
+                candidate.close()
+        return attempt
+
+    def _load(self, match: Match, task: Task, submission: Submission, build: Build) -> Loaded:
+        kernels = {path: text for path, text in submission.files if path.endswith(".cu")}
+        return match.load(
+            submission,
+            build,
+            launchers=tuple(as_plain(launcher) for launcher in parse_launchers(kernels)),
+            library=task.library,
+            num_threads=self._num_threads,
+        )
+
+    def _race(self, match: Match, baseline: Baseline, loaded: Loaded) -> Timing:
+        plan = self._config.timing
+        ours, theirs = match.sides(self._pool.dry())
+        try:
+            pairs, first_call_us = race(
+                ours,
+                theirs,
+                plan,
+                reference_us=baseline.compile_us,
+                waited_us=telemetry.waited_for_cores_us,
+            )
+        finally:
+            ours.close()
+        return summarise(
+            pairs,
+            plan,
+            timer="wall",
+            first_call_us=first_call_us,
+            eager_over_compile=baseline.eager_over_compile,
+            prepare_us=None if loaded.prepare_ns is None else loaded.prepare_ns / 1000.0,
+        )
+
+    def _fingerprint(self, task: Task, loaded: Loaded) -> Fingerprint:
+        return Fingerprint(
+            judge=JUDGE_VERSION,
+            task=task.hash,
+            device=f"{telemetry.cpu_name()}, {self._num_threads} threads",
+            toolchain=self._toolchain.name,
+            torch=self._pool.torch,
+            compile_mode="default",
+            timer="wall",
+            transport=transport.NAME,
+            isolation=loaded.isolation,
+        )
+
+
+@dataclass
+class _Attempt:
+    """What one attempt has come to so far."""
+
+    findings: Findings
+    loaded: Loaded | None = None
+    draws: tuple[DrawFindings, ...] = ()
+    timing: Timing | None = None
+
+
+def _failed(error: AgentError | MachineError) -> Findings:
+    """The outcome that an error stands for."""
+    outcome = next(outcome for kind, outcome in _OUTCOMES if isinstance(error, kind))
+    diagnostics = getattr(error, "diagnostics", ())
+    return Findings(outcome=outcome, summary=str(error), diagnostics=diagnostics)
+
+
+def _proved(compiled: Findings, draws: tuple[DrawFindings, ...], printed: str) -> Findings:
+    """What the draws amount to."""
+    last = draws[-1]
+    if last.passed:
+        worst = max(draw.error_ratio or 0.0 for draw in draws)
+        outcome = Outcome.CORRECT
+        summary = f"Right on {len(draws)} hidden draws; the largest error is {worst:.0%} of what is allowed."
+    else:
+        outcome = Outcome.WRONG
+        pattern = f" Pattern: {last.pattern}." if last.pattern else ""
+        summary = f"Wrong on the {last.name!r} draw ({last.description}): {last.reason}{pattern}"
+    return replace(compiled, outcome=outcome, summary=summary, draws=draws, output=printed)
+
+
+def _why_unranked(loaded: Loaded) -> str | None:
+    """What is missing between the submission and the machine."""
+    missing = sorted(_FULL_ISOLATION - set(loaded.isolation.split("+")))
+    return f"isolation lacks {', '.join(missing)}" if missing else None
+
+
+_judges: dict[Device, Judge] = {}
+_judges_lock = threading.Lock()
+
+
+def open_judge(device: str = "auto") -> Judge:
+    """The judge of a device that this process shares; it is closed when the process ends.
+
+    Raises:
+        MissingTool: where nothing here drives the device.
+        ValueError: where it is no name of a device.
+    """
+    resolved = resolve_device(device)
+    with _judges_lock:
+        if resolved not in _judges:
+            judge = _judges[resolved] = Judge(resolved)
+            atexit.register(judge.close)
+        return _judges[resolved]

@@ -1,0 +1,280 @@
+"""What runs inside a candidate process: the submission, and a thin harness around it.
+
+The process holds no expected output, no seed and no tolerance. It is given sources, weights and
+inputs, and gives back outputs; whatever else it says (durations, numbers of launches) is a claim,
+since from the import of `model_new.py` on the submission shares the interpreter with the harness.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import linecache
+import mmap
+import os
+import sys
+import time
+import traceback
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from cuda_gym.errors import WrongOutput
+from cuda_gym.judge.sandbox import transport
+from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
+from cuda_gym.judge.sandbox.outputs import OutputSink
+from cuda_gym.judge.sandbox.protocol import Failed, Load, Loaded, Ran, Reload, Run, TensorSpec
+from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
+from cuda_gym.judge.toolchains.cuda_extension import make_extension
+from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
+from cuda_gym.judge.toolchains.launchers import Launcher
+
+_FILE = "model_new.py"
+
+
+class _Told(Exception):
+    """Something that the agent is to be told."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def serve(channel: Channel, *, isolation: str) -> None:
+    """Answer the judge until it hangs up."""
+    candidate = Candidate(isolation)
+    while True:
+        try:
+            message, descriptors = channel.receive(Load, Reload, Run)
+        except ChannelClosed:
+            return
+        reply: Loaded | Ran | Failed
+        try:
+            if isinstance(message, Load):
+                reply = candidate.load(message, descriptors[0])
+            elif isinstance(message, Reload):
+                reply = candidate.reload(message, descriptors[0])
+            else:
+                reply = candidate.run(message, *descriptors)
+        except _Told as told:
+            reply = Failed(kind=told.kind, message=str(told))
+        except WrongOutput as wrong:
+            reply = Failed(kind="wrong", message=str(wrong))
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        sys.stdout.flush()
+        channel.send(reply)
+
+
+class Candidate:
+    """One submission in this process."""
+
+    def __init__(self, isolation: str) -> None:
+        self._isolation = isolation
+        self._model: torch.nn.Module | None = None
+        self._runtime: Runtime | None = None
+        self._library_calls = 0
+        self._refused: str | None = None
+
+    def load(self, message: Load, descriptor: int) -> Loaded:
+        """Import the submission, construct its model, load the weights, forbid the operators."""
+        torch.set_num_threads(message.num_threads)
+        self._install_extension(message)
+        module = types.ModuleType("model_new")
+        sys.modules["model_new"] = module
+        linecache.cache[_FILE] = (
+            len(message.source), None, message.source.splitlines(keepends=True), _FILE,
+        )  # fmt: skip
+        with _told("importing model_new.py"):
+            exec(compile(message.source, _FILE, "exec"), module.__dict__)
+        arguments = transport.decode_tree(message.init_args, None)
+        with _told("constructing ModelNew"):
+            model = module.ModelNew(*arguments)
+            if not isinstance(model, torch.nn.Module):
+                raise TypeError(f"ModelNew is no torch.nn.Module but a {type(model).__name__}.")
+            self._model = model.eval()
+        prepare_ns = self._load_weights(message.weights, descriptor)
+        refused = refuse_torch_operators(on_refusal=self._note_refusal)
+        return Loaded(isolation=self._isolation, prepare_ns=prepare_ns, operators_refused=refused)
+
+    def reload(self, message: Reload, descriptor: int) -> Loaded:
+        """Other weights in the same model: what was derived from the old ones is stale."""
+        prepare_ns = self._load_weights(message.weights, descriptor)
+        return Loaded(isolation=self._isolation, prepare_ns=prepare_ns, operators_refused=0)
+
+    def run(self, message: Run, inputs: int, outputs: int) -> Ran:
+        """Call forward for each list of inputs; copy each result out before the next call."""
+        region = transport.map_region(inputs)
+        sink = OutputSink(transport.map_region(outputs, shared=True))
+        calls = [transport.decode_tree(tree, region) for tree in message.inputs]
+        if message.dry:
+            return _run_dry(message.outputs, sink)
+        assert self._model is not None
+        launches = self._runtime.num_launches() if self._runtime else 0
+        library_calls = self._library_calls
+        torch.use_deterministic_algorithms(message.poison, warn_only=True)
+        input_span = sink.span_of(region)
+        durations = []
+        with _collected_later(), torch.no_grad():
+            for arguments, specs in zip(calls, message.outputs, strict=True):
+                value, duration = self._call(arguments)
+                durations.append(duration)
+                sink.take(value, specs, input_span)
+        if message.poison:
+            _check_unchanged(region, inputs, message.inputs)
+        return Ran(
+            call_ns=tuple(durations),
+            launches=(self._runtime.num_launches() if self._runtime else 0) - launches,
+            library_calls=self._library_calls - library_calls,
+        )
+
+    def _call(
+        self, arguments: Sequence[Any], clock: Callable[[], int] = time.perf_counter_ns
+    ) -> tuple[Any, int]:
+        model = self._model
+        assert model is not None
+        try:
+            start = clock()
+            value = model(*arguments)
+            duration = clock() - start
+        except BaseException as error:  # noqa: BLE001 - a submission may raise anything
+            if self._refused is not None:
+                raise _Told("refused", self._refused) from None
+            raise _Told("raised", _describe(error, "forward")) from None
+        if self._refused is not None:
+            raise _Told("refused", self._refused)
+        return value, duration
+
+    def _install_extension(self, message: Load) -> None:
+        if not message.library:
+            return
+        self._runtime = runtime = Runtime(message.library)
+        runtime.set_num_threads(message.num_threads)
+        runtime.install_fault_handler(2)
+        runtime.poison_shared_memory(True)
+        sys.modules["cuda_extension"] = make_extension(
+            tuple(Launcher.from_plain(plain) for plain in message.launchers),
+            runtime.library,
+            device=torch.device("cpu"),
+            stream=lambda: 0,
+            take_error=runtime.take_error,
+            allowed_library=message.allowed_library,
+            on_library_call=self._note_library_call,
+        )
+
+    def _load_weights(self, specs: Mapping[str, TensorSpec], descriptor: int) -> int | None:
+        model = self._model
+        assert model is not None
+        region = transport.map_region(descriptor)
+        own = model.state_dict()
+        _check_state(own, specs)
+        for name, spec in specs.items():
+            _overwrite(own[name], transport.tensor_in(region, spec))
+        prepare = getattr(model, "prepare", None)
+        if prepare is None:
+            return None
+        with _told("prepare()"), torch.no_grad():
+            start = time.perf_counter_ns()
+            prepare()
+        return time.perf_counter_ns() - start
+
+    def _note_library_call(self, _name: str) -> None:
+        self._library_calls += 1
+
+    def _note_refusal(self, name: str) -> None:
+        self._refused = self._refused or (
+            f"forward called {name}. Allocate (torch.empty, empty_like) and view, and compute in "
+            "a kernel."
+        )
+
+
+@contextlib.contextmanager
+def _told(doing: str) -> Any:
+    try:
+        yield
+    except BaseException as error:  # noqa: BLE001 - a submission may raise anything
+        raise _Told("raised", _describe(error, doing)) from None
+
+
+@contextlib.contextmanager
+def _collected_later() -> Any:
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _describe(error: BaseException, doing: str) -> str:
+    """What was raised, and where in `model_new.py`: `model_new.py:12: y = f(x)`."""
+    own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == _FILE]
+    places = [f"  {_FILE}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own[-4:]]
+    text = "".join(traceback.format_exception_only(error)).strip()
+    return "\n".join([f"{doing} raised {text[:2000]}", *places])
+
+
+def _check_state(own: Mapping[str, torch.Tensor], specs: Mapping[str, TensorSpec]) -> None:
+    """The same names, shapes and dtypes as the reference's state_dict."""
+    missing, surplus = sorted(specs.keys() - own.keys()), sorted(own.keys() - specs.keys())
+    if missing or surplus:
+        raise _Told(
+            "raised",
+            "ModelNew must have the state_dict of Model. "
+            + (f"Missing: {', '.join(missing)}. " if missing else "")
+            + (f"Not in Model: {', '.join(surplus)} (keep such tensors out of the state_dict: "
+               "register_buffer(..., persistent=False)). " if surplus else ""),
+        )  # fmt: skip
+    for name, spec in specs.items():
+        tensor = own[name]
+        if tuple(tensor.shape) != spec.shape or transport.dtype_name(tensor.dtype) != spec.dtype:
+            raise _Told(
+                "raised",
+                f"ModelNew's {name} is {transport.dtype_name(tensor.dtype)} "
+                f"{tuple(tensor.shape)}; Model's is {spec.dtype} {spec.shape}. Keep them equal.",
+            )
+
+
+def _overwrite(tensor: torch.Tensor, source: torch.Tensor) -> None:
+    """Copy without a torch operator: after the first load they are all refused."""
+    as_array(tensor)[...] = as_array(source)
+
+
+def as_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
+    """The tensor's memory as a numpy array; bfloat16, which numpy lacks, as 16-bit integers."""
+    plain = tensor.detach()
+    return (plain.view(torch.int16) if plain.dtype is torch.bfloat16 else plain).numpy()
+
+
+def _check_unchanged(region: mmap.mmap, descriptor: int, trees: Sequence[Any]) -> None:
+    """The inputs are the judge's: a submission works on what it allocates."""
+    clean = transport.map_region(descriptor)
+    if np.array_equal(np.frombuffer(region, np.uint8), np.frombuffer(clean, np.uint8)):
+        return
+    for tree in trees:
+        mine, theirs = (
+            transport.flatten_outputs(transport.decode_tree(tree, r)) for r in (region, clean)
+        )
+        for number, (tensor, original) in enumerate(zip(mine, theirs, strict=True)):
+            if isinstance(tensor, torch.Tensor):
+                changed = as_array(tensor) != as_array(original)
+                if changed.any():
+                    raise WrongOutput(
+                        f"forward changed {int(changed.sum()):,} elements of its input {number}. "
+                        "Write to a tensor that you allocate."
+                    )
+
+
+def _run_dry(outputs: Sequence[Sequence[TensorSpec]], sink: OutputSink) -> Ran:
+    """All that `run` does but the calls: what the protocol itself costs."""
+    with _collected_later():
+        scratch = [sink.scratch(spec) for spec in outputs[0]] if outputs else []
+        durations = []
+        for specs in outputs:
+            start = time.perf_counter_ns()
+            durations.append(time.perf_counter_ns() - start)
+            sink.take(scratch, specs, (0, 0))
+    return Ran(call_ns=tuple(durations), launches=0, library_calls=0)

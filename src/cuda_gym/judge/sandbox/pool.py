@@ -1,0 +1,178 @@
+"""The processes that a judge keeps: one zygote, and a few references, the latest used ones.
+
+What is lost is started again at the next use; whoever was using it gets a `WorkerLost`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import platformdirs
+
+from cuda_gym.core import Task
+from cuda_gym.errors import WorkerLost
+from cuda_gym.judge.profiling.baselines import Baseline
+from cuda_gym.judge.sandbox.match import Deadlines
+from cuda_gym.judge.sandbox.protocol import Tree
+from cuda_gym.judge.sandbox.workers import CandidateWorker, ReferenceWorker, ZygoteWorker
+
+
+class OpenReference:
+    """A reference process and what it said when it opened its task. Used by one thread at a time."""
+
+    def __init__(self, task: Task, *, num_threads: int, folder: Path, deadlines: Deadlines) -> None:
+        self._task = task
+        self._num_threads = num_threads
+        self._folder = folder
+        self._deadlines = deadlines
+        self._opened: Mapping[str, Tree] | None = None
+        self._baseline: Baseline | None = None
+        self.lock = threading.Lock()
+        self.users = 0
+        """Threads that hold it or wait for it; guarded by the pool."""
+        self.worker = ReferenceWorker()
+
+    @property
+    def opened(self) -> Mapping[str, Tree]:
+        """What it said: constructor arguments, kinds of draws, free dimensions."""
+        if self._opened is None:
+            self._opened, _ = self.worker.call(
+                "open",
+                deadline_s=self._deadlines.open_s,
+                task={
+                    "id": self._task.id,
+                    "title": self._task.title,
+                    "source": self._task.source,
+                    "library": list(self._task.library),
+                    "allow_tf32": self._task.allow_tf32,
+                },
+                num_threads=self._num_threads,
+                folder=str(self._folder),
+            )
+        return self._opened
+
+    @property
+    def baseline(self) -> Baseline:
+        """Times of eager and of torch.compile; compiles the reference at the first use.
+
+        Raises:
+            TaskError: there is no baseline for this task.
+            WorkerLost: the process is gone.
+        """
+        if self._baseline is None:
+            assert self.opened
+            plain, _ = self.worker.call("baseline", deadline_s=self._deadlines.open_s)
+            self._baseline = Baseline.from_plain(plain)
+        if self._baseline is None:
+            raise WorkerLost("The reference told no times of its baselines.")
+        return self._baseline
+
+
+class WorkerPool:
+    """Starts, keeps and ends the processes of one judge. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        *,
+        num_threads: int,
+        memory_bytes: int,
+        max_references: int,
+        folder: Path | None,
+        deadlines: Deadlines,
+    ) -> None:
+        self._num_threads = num_threads
+        self._memory_bytes = memory_bytes
+        self._max_references = max_references
+        self._folder = folder or user_cache_folder()
+        self._deadlines = deadlines
+        self._lock = threading.Lock()
+        self._zygote: ZygoteWorker | None = None
+        self._dry: CandidateWorker | None = None
+        self._references: OrderedDict[str, OpenReference] = OrderedDict()
+
+    @property
+    def torch(self) -> str:
+        """Version of torch that submissions see; empty before the first fork."""
+        return self._zygote.torch if self._zygote is not None else ""
+
+    def start(self) -> None:
+        """Start the zygote, without waiting for it."""
+        self._living_zygote()
+
+    def fork(self) -> CandidateWorker:
+        """A new candidate process; the caller closes it.
+
+        Raises:
+            WorkerLost: none could be started.
+        """
+        return self._living_zygote().fork(memory_bytes=self._memory_bytes)
+
+    def dry(self) -> CandidateWorker:
+        """A candidate process that never loads anything; used by one thread at a time."""
+        zygote = self._living_zygote()
+        with self._lock:
+            if self._dry is None or self._dry.ended:
+                self._dry = zygote.fork(memory_bytes=self._memory_bytes)
+            return self._dry
+
+    @contextlib.contextmanager
+    def reference(self, task: Task) -> Iterator[OpenReference]:
+        """The reference of a task, for this thread alone; it is opened at its first use."""
+        with self._lock:
+            entry = self._references.pop(task.hash, None)
+            if entry is None or entry.worker.lost:
+                entry = OpenReference(
+                    task,
+                    num_threads=self._num_threads,
+                    folder=self._folder,
+                    deadlines=self._deadlines,
+                )
+            self._references[task.hash] = entry
+            entry.users += 1
+            leaving = self._surplus()
+        for other in leaving:
+            other.worker.close()
+        try:
+            with entry.lock:
+                yield entry
+        finally:
+            with self._lock:
+                entry.users -= 1
+
+    def close(self) -> None:
+        """End all processes; safe to call twice."""
+        with self._lock:
+            entries, self._references = list(self._references.values()), OrderedDict()
+            zygote, self._zygote, dry, self._dry = self._zygote, None, self._dry, None
+        if dry is not None:
+            dry.close()
+        for entry in entries:
+            entry.worker.close()
+        if zygote is not None:
+            zygote.close()
+
+    def _surplus(self) -> list[OpenReference]:
+        """Take out what is too many and idle, the least recently used first."""
+        idle = [key for key, entry in self._references.items() if entry.users == 0]
+        surplus = max(0, len(self._references) - self._max_references)
+        return [self._references.pop(key) for key in idle[:surplus]]
+
+    def _living_zygote(self) -> ZygoteWorker:
+        with self._lock:
+            if self._zygote is not None and self._zygote.lost:
+                self._zygote.close()
+                self._zygote = self._dry = None
+            if self._zygote is None:
+                self._zygote = ZygoteWorker()
+            return self._zygote
+
+
+def user_cache_folder() -> Path:
+    """Where builds and baselines are remembered: CUDA_GYM_CACHE, or the user's cache folder."""
+    chosen = os.environ.get("CUDA_GYM_CACHE")
+    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("cuda_gym"))

@@ -1,0 +1,319 @@
+"""What runs inside a reference process: the task's own module, which is trusted.
+
+It makes the hidden inputs and knows what comes out of them, compares what a candidate delivered,
+and is the other side of every race: torch.compile on the same contents. One process a task; nothing
+of a candidate is ever run, opened or unpickled here, and its outputs are copied before they are
+looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import socket
+import sys
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cuda_gym.core import JUDGE_VERSION, Task, as_plain
+from cuda_gym.errors import CudaGymError, MissingTool, NotAdmitted
+from cuda_gym.judge.profiling.baselines import Baseline
+from cuda_gym.judge.profiling.telemetry import cpu_name, last_level_cache_bytes
+from cuda_gym.judge.sandbox import limits, transport
+from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
+from cuda_gym.judge.sandbox.protocol import Fault, Reply, Request, TensorSpec, Tree
+from cuda_gym.judge.sandbox.records import load_record, save_record
+from cuda_gym.judge.verification.admission import Admission, admit
+from cuda_gym.judge.verification.budget import Expected, expect
+from cuda_gym.judge.verification.correctness import compare, timed_error_ratio
+from cuda_gym.judge.verification.gold import gold_outputs
+from cuda_gym.judge.verification.inputs import Draw, DrawKind, draw_inputs, perturbed_state
+from cuda_gym.judge.verification.nests import flatten_outputs
+from cuda_gym.judge.verification.reference_module import ReferenceModule
+
+_MODEL_SEED = 0
+_BASELINE_CALLS = 8
+
+Answer = tuple[Tree, tuple[int, ...]]
+"""A value, and descriptors to be sent with it (and closed here afterwards)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shared:
+    """Inputs that were handed out, and where their outputs are to come back."""
+
+    inputs: int
+    """Descriptor of the sealed region."""
+    trees: tuple[Tree, ...]
+    outputs: int
+    specs: tuple[tuple[TensorSpec, ...], ...]
+
+    def close(self) -> None:
+        os.close(self.inputs)
+        os.close(self.outputs)
+
+
+class Reference:
+    """One task in this process."""
+
+    def __init__(self) -> None:
+        self._records = Path()
+        self._compiled: Callable[..., Any] | None = None
+        self._draw: Draw | None = None
+        self._expected: Sequence[Expected] = ()
+        self._shared: _Shared | None = None
+        self._ran: list[list[torch.Tensor]] = []
+
+    def open(self, *, task: Mapping[str, Any], num_threads: int, folder: str) -> Answer:
+        """Load the task, and admit it unless it was admitted before."""
+        torch.set_num_threads(num_threads)
+        self._task = Task(**{**task, "band": None, "library": tuple(task["library"])})
+        self._records = Path(folder)
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(self._records / "inductor")
+        os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+        torch.backends.cuda.matmul.allow_tf32 = self._task.allow_tf32
+        torch.backends.cudnn.allow_tf32 = self._task.allow_tf32
+        self._reference = ReferenceModule.of(self._task)
+        self._model = self._reference.make_model(_MODEL_SEED)
+        self._initial = {name: t.clone() for name, t in self._model.state_dict().items()}
+        self._admission = self._admit()
+        init_args = transport.encode_tree(self._reference.init_inputs(), transport.Layout(), [])
+        kinds = [kind.value for kind in self._admission.draw_kinds]
+        return {
+            "init_args": init_args,
+            "draws": kinds,
+            "free_dimensions": sorted(self._admission.free_dimensions),
+            "notes": list(self._admission.notes),
+        }, ()
+
+    def weights(self, *, seed: int) -> Answer:
+        """Move the weights; the new ones, for the candidate."""
+        self._model.load_state_dict(self._initial)
+        state = perturbed_state(self._model, seed)
+        self._model.load_state_dict(state)
+        layout = transport.Layout()
+        parts = [(name, layout.place(tensor), tensor) for name, tensor in state.items()]
+        region = transport.create_input_region(
+            layout.num_bytes, [(spec, tensor) for _, spec, tensor in parts]
+        )
+        return {name: asdict(spec) for name, spec, _ in parts}, (region,)
+
+    def draw(self, *, kind: str, seed: int, repeats: int) -> Answer:
+        """Hidden inputs of one kind, to be called `repeats` times."""
+        draw = draw_inputs(self._reference, DrawKind(kind), seed, self._admission.free_dimensions)
+        with torch.no_grad():
+            eager, _ = flatten_outputs(self._model(*draw.inputs))
+        gold = gold_outputs(self._model, draw.inputs, eager, chunks=self._admission.gold_chunks)
+        self._draw = draw
+        self._expected = expect(gold, eager, draw, self._admission.indices)
+        return self._hand_out([draw.inputs], [eager], repeats)
+
+    def compare(self) -> Answer:
+        """What the candidate delivered for the latest draw: findings of the worst repeat."""
+        assert self._draw is not None
+        findings = [compare(outputs, self._expected, self._draw) for outputs in self._delivered()]
+        worst = min(findings, key=lambda f: (f.passed, -(f.error_ratio or 0.0)))
+        return as_plain(worst), ()
+
+    def baseline(self) -> Answer:
+        """Compile the model, and time it and eager unless that was done before."""
+        self._compile()
+        key = f"baseline-{self._key()}"
+        baseline = Baseline.from_plain(load_record(self._records, key))
+        if baseline is None:
+            baseline = self._measure_baseline()
+            save_record(self._records, key, asdict(baseline))
+        return asdict(baseline), ()
+
+    def contents(self, *, count: int, seed: int) -> Answer:
+        """New ordinary inputs for one block of each side."""
+        ordinary = DrawKind.ORDINARY
+        batches = [self._reference.make_inputs(seed + i) for i in range(count)]
+        if self._draw is None or self._draw.kind is not ordinary:
+            self.draw(kind=ordinary.value, seed=seed, repeats=1)
+        answer = self._hand_out(batches, None, 1)
+        _evict_caches()
+        return answer
+
+    def run(self, *, count: int) -> Answer:
+        """Time the compiled model on the latest contents; what it returned is kept for `check`."""
+        assert self._compiled is not None
+        assert self._shared is not None
+        region = transport.map_region(self._shared.inputs)
+        calls = [transport.decode_tree(tree, region) for tree in self._shared.trees[:count]]
+        _evict_caches()
+        durations, self._ran = _timed(self._compiled, calls)
+        return {"call_us": durations}, ()
+
+    def check(self, *, count: int) -> Answer:
+        """Compare the candidate's outputs of a block with the compiled model's."""
+        assert self._shared is not None
+        region = transport.map_region(self._shared.inputs)
+        worst = 0.0
+        for number, outputs in enumerate(self._delivered(count)):
+            inputs = transport.decode_tree(self._shared.trees[number], region)
+            ratio = timed_error_ratio(outputs, self._ran[number], self._expected, inputs)
+            worst = max(worst, ratio) if ratio == ratio else float("inf")
+        return {"error_ratio": repr(worst)}, ()
+
+    def _admit(self) -> Admission:
+        key = f"admission-{self._key()}"
+        record = load_record(self._records, key)
+        if record is not None:
+            with contextlib.suppress(KeyError, ValueError, TypeError):
+                return Admission.from_plain(record)
+        admission = admit(self._reference, seed=_MODEL_SEED)
+        save_record(self._records, key, admission.as_plain())
+        return admission
+
+    def _key(self) -> str:
+        parts = (JUDGE_VERSION, self._task.hash, torch.__version__, torch.get_num_threads())
+        return f"{'-'.join(map(str, parts))}-{zlib.crc32(cpu_name().encode()):x}"
+
+    def _hand_out(
+        self,
+        batches: Sequence[Sequence[Any]],
+        eager: Sequence[Sequence[torch.Tensor]] | None,
+        repeats: int,
+    ) -> Answer:
+        """Put inputs into a sealed region, and make room for the outputs of each call."""
+        layout = transport.Layout()
+        parts: list[tuple[TensorSpec, torch.Tensor]] = []
+        trees = [transport.encode_tree(list(batch), layout, parts) for batch in batches] * repeats
+        if eager is None:
+            with torch.no_grad():
+                eager = [flatten_outputs(self._model(*batches[0]))[0]] * len(trees)
+        else:
+            eager = list(eager) * repeats
+        room = transport.Layout()
+        specs = tuple(tuple(room.place(tensor) for tensor in outputs) for outputs in eager)
+        if self._shared is not None:
+            self._shared.close()
+        self._shared = _Shared(
+            inputs=transport.create_input_region(layout.num_bytes, parts),
+            trees=tuple(trees),
+            outputs=transport.create_output_region(room.num_bytes),
+            specs=specs,
+        )
+        value = {
+            "inputs": trees,
+            "outputs": [[asdict(spec) for spec in call] for call in specs],
+            "description": self._draw.description if self._draw else "",
+            "content_bytes": (layout.num_bytes + room.num_bytes) // len(trees),
+        }
+        return value, (os.dup(self._shared.inputs), os.dup(self._shared.outputs))
+
+    def _delivered(self, count: int | None = None) -> list[list[torch.Tensor]]:
+        """Private copies of what the candidate wrote."""
+        assert self._shared is not None
+        region = transport.map_region(self._shared.outputs, shared=True)
+        return [
+            [transport.tensor_in(region, spec).clone() for spec in call]
+            for call in self._shared.specs[:count]
+        ]
+
+    def _compile(self) -> None:
+        if self._compiled is not None:
+            return
+        import torch._dynamo
+
+        torch._dynamo.config.fail_on_recompile_limit_hit = True
+        compiled = torch.compile(self._model, dynamic=False)
+        inputs = self._reference.make_inputs(_MODEL_SEED)
+        try:
+            with torch.no_grad():
+                compiled(*inputs)
+        except Exception as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
+            if "compiler" in reason.lower() and "cpp" in reason.lower():
+                raise MissingTool(
+                    f"torch.compile needs a C++ compiler: {reason}. Install g++."
+                ) from error
+            raise NotAdmitted(
+                f"torch.compile cannot compile the reference: {type(error).__name__}: {reason}"
+            ) from error
+        self._compiled = compiled
+
+    def _measure_baseline(self) -> Baseline:
+        assert self._compiled is not None
+        times: dict[str, list[float]] = {"eager": [], "compiled": []}
+        for seed in range(3):
+            calls = [self._reference.make_inputs(seed * 100 + i) for i in range(_BASELINE_CALLS)]
+            for name, model in (("eager", self._model), ("compiled", self._compiled)):
+                _evict_caches()
+                times[name] += _timed(model, calls)[0][2:]
+        eager_us, compile_us = (sorted(t)[len(t) // 2] for t in times.values())
+        return Baseline(eager_us=eager_us, compile_us=compile_us)
+
+
+def _timed(
+    model: Callable[..., Any], calls: Sequence[Sequence[Any]]
+) -> tuple[list[float], list[list[torch.Tensor]]]:
+    """Microseconds of each call; outputs are copied away after each, as a candidate's are."""
+    durations: list[float] = []
+    kept: list[list[torch.Tensor]] = []
+    gc.disable()
+    try:
+        with torch.no_grad():
+            for arguments in calls:
+                start = time.perf_counter_ns()
+                value = model(*arguments)
+                durations.append((time.perf_counter_ns() - start) / 1000.0)
+                kept.append([tensor.clone() for tensor in flatten_outputs(value)[0]])
+    finally:
+        gc.enable()
+    return durations, kept
+
+
+_evicting: list[torch.Tensor] = []
+
+
+def _evict_caches() -> None:
+    """Write twice the last-level cache, so that nothing of the contents is left in it."""
+    if not _evicting:
+        _evicting.append(torch.zeros(2 * min(last_level_cache_bytes(), 64 << 20) // 4))
+    _evicting[0].add_(1.0)
+
+
+_METHODS = {"open", "weights", "draw", "compare", "baseline", "contents", "run", "check"}
+
+
+def serve(channel: Channel) -> None:
+    """Answer the judge until it hangs up."""
+    reference = Reference()
+    while True:
+        request, _ = channel.receive(Request)
+        reply: Reply | Fault
+        descriptors: tuple[int, ...] = ()
+        try:
+            if request.method not in _METHODS:
+                raise NotAdmitted(f"A reference has no method {request.method!r}.")
+            value, descriptors = getattr(reference, request.method)(**request.arguments)
+            reply = Reply(value=value)
+        except CudaGymError as error:
+            reply = Fault(error=type(error).__name__, message=str(error))
+        except Exception as error:  # noqa: BLE001 - a task's own code may raise anything
+            reply = Fault(
+                error="BadTask", message=f"The reference raised {type(error).__name__}: {error}"
+            )
+        channel.send(reply, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def main() -> None:
+    """Entry point: `python -m cuda_gym.judge.sandbox.reference DESCRIPTOR`."""
+    limits.hide_memory()
+    with contextlib.suppress(ChannelClosed):
+        serve(Channel(socket.socket(fileno=int(sys.argv[1]))))
+
+
+if __name__ == "__main__":
+    main()

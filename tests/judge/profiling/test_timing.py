@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from cuda_gym.errors import Refused, WrongOutput
+from cuda_gym.judge.profiling.timing import (
+    Pair,
+    TimingPlan,
+    bootstrap_interval,
+    quiet,
+    race,
+    summarise,
+)
+
+PLAN = TimingPlan()
+
+
+class ScriptedReference:
+    """A reference whose calls take `us` microseconds, give or take `noise`."""
+
+    def __init__(self, us: float, noise: float = 0.0, content_bytes: int = 1000) -> None:
+        self.us, self.noise, self.content_bytes = us, noise, content_bytes
+        self.made: list[int] = []
+        self.log: list[str] = []
+        self.generator = random.Random(1)
+        self.wrong_after: int | None = None
+
+    def new_contents(self, count: int) -> int:
+        self.made.append(count)
+        self.log.append("new")
+        return self.content_bytes
+
+    def run(self, count: int) -> Sequence[float]:
+        self.log.append("reference")
+        return [self.us * self.generator.uniform(1 - self.noise, 1 + self.noise)] * count
+
+    def check(self, count: int) -> None:
+        if self.wrong_after is not None and len(self.made) > self.wrong_after:
+            raise WrongOutput("wrong in a timed call")
+
+
+class ScriptedCandidate:
+    """A candidate that claims `us` a call, and works `hidden` more that only our clock sees."""
+
+    def __init__(self, reference: ScriptedReference, us: float, hidden: float = 0.0) -> None:
+        self.reference, self.us, self.hidden = reference, us, hidden
+
+    def run(self, count: int, *, dry: bool = False) -> tuple[Sequence[float], float]:
+        self.reference.log.append("dry" if dry else "candidate")
+        per_call = 20.0 if dry else 20.0 + self.us + self.hidden
+        return [0.0 if dry else self.us] * count, per_call * count
+
+
+def test_the_sides_take_turns_in_going_first() -> None:
+    reference = ScriptedReference(1000.0)
+    race(reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1000.0)
+    turns = [step for step in reference.log if step != "dry"]
+    blocks = [tuple(turns[i : i + 3]) for i in range(6, len(turns), 3)]
+    forth, back = ("new", "reference", "candidate"), ("new", "candidate", "reference")
+    assert blocks == [forth, back, forth, back]
+
+
+def test_a_block_lasts_fifty_milliseconds_with_three_calls_to_drop() -> None:
+    reference = ScriptedReference(1000.0)
+    pairs, _ = race(reference, ScriptedCandidate(reference, 2500.0), PLAN, reference_us=1000.0)
+    assert {len(pair.reference_us) for pair in pairs} == {50}
+    assert {len(pair.candidate_us) for pair in pairs} == {20}
+    assert set(reference.made[2:]) == {53}
+
+
+def test_large_contents_make_small_blocks() -> None:
+    reference = ScriptedReference(1000.0, content_bytes=100_000_000)
+    pairs, _ = race(reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1000.0)
+    assert {len(pair.candidate_us) for pair in pairs} == {2}
+
+
+def test_noise_makes_the_race_longer_within_bounds() -> None:
+    calm, wild = ScriptedReference(1000.0), ScriptedReference(1000.0, noise=0.4)
+    short, _ = race(calm, ScriptedCandidate(calm, 500.0), PLAN, reference_us=1000.0)
+    long, _ = race(wild, ScriptedCandidate(wild, 500.0), PLAN, reference_us=1000.0)
+    assert len(short) == PLAN.min_pairs
+    assert PLAN.min_pairs < len(long) <= PLAN.max_pairs
+
+
+def test_the_speedup_is_the_ratio_of_what_was_claimed_where_the_clocks_agree() -> None:
+    reference = ScriptedReference(1000.0)
+    pairs, first_us = race(reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1e3)
+    timing = summarise(pairs, PLAN, timer="wall", first_call_us=first_us, eager_over_compile=1.5)
+    assert timing.speedup == 2.0
+    assert (timing.speedup_low, timing.speedup_high) == (2.0, 2.0)
+    assert timing.eager_us == 1500.0
+    assert timing.num_blocks == 4
+
+
+def test_a_little_hidden_time_is_credited() -> None:
+    reference = ScriptedReference(1000.0)
+    pairs, _ = race(
+        reference, ScriptedCandidate(reference, 500.0, hidden=100.0), PLAN, reference_us=1e3
+    )
+    timing = summarise(pairs, PLAN, timer="wall")
+    assert timing.time_us == pytest.approx(600.0)
+    assert timing.speedup == pytest.approx(1000.0 / 600.0)
+
+
+def test_much_hidden_time_is_refused_with_both_numbers() -> None:
+    reference = ScriptedReference(1000.0)
+    pairs, _ = race(
+        reference, ScriptedCandidate(reference, 10.0, hidden=900.0), PLAN, reference_us=1e3
+    )
+    with pytest.raises(Refused, match=r"10\.0 us a call.*900\.0 us more"):
+        summarise(pairs, PLAN, timer="wall")
+
+
+def test_a_gap_that_is_the_harness_own_is_never_refused() -> None:
+    reference = ScriptedReference(1000.0)
+    pairs, _ = race(
+        reference, ScriptedCandidate(reference, 10.0, hidden=30.0), PLAN, reference_us=1e3
+    )
+    assert summarise(pairs, PLAN, timer="wall").time_us == 10.0
+
+
+def test_a_wrong_output_of_a_timed_call_ends_the_race() -> None:
+    reference = ScriptedReference(1000.0)
+    reference.wrong_after = 3
+    with pytest.raises(WrongOutput):
+        race(reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1000.0)
+
+
+def test_disturbed_pairs_are_left_out_and_repeated() -> None:
+    reference = ScriptedReference(1000.0)
+    clock = iter([0.0, 1e9] * 3 + [1e9, 1e9] * 99)
+    pairs, _ = race(
+        reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1e3,
+        waited_us=lambda: next(clock),
+    )  # fmt: skip
+    timing = summarise(pairs, PLAN, timer="wall")
+    assert timing.num_disturbed == 3
+    assert timing.num_blocks >= PLAN.min_pairs
+
+
+def test_where_every_pair_is_disturbed_all_of_them_count() -> None:
+    pairs = [Pair(reference_us=(1.0,), candidate_us=(1.0,), waiting=0.5)] * 3
+    assert quiet(pairs, PLAN) == pairs
+
+
+def test_the_interval_holds_the_median_and_repeats() -> None:
+    ratios = [1.0, 1.1, 0.9, 1.05, 0.95]
+    low, high = bootstrap_interval(ratios)
+    assert low <= 1.0 <= high
+    assert (low, high) == bootstrap_interval(ratios)
