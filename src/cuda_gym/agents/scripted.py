@@ -116,5 +116,5 @@ def _block(path: str, text: str) -> str:
     return f"```{language} file={path}\n{text}```\n"
 
 
-def _call(name: str, **arguments: str) -> str:
+def _call(name: str, /, **arguments: str) -> str:
     return "```json\n" + json.dumps({"name": name, "arguments": arguments}) + "\n```\n"
