@@ -114,6 +114,16 @@ def test_much_hidden_time_is_refused_with_both_numbers() -> None:
         summarise(pairs, PLAN, timer="wall")
 
 
+def test_on_a_busy_machine_hidden_time_is_credited_but_nobody_is_refused() -> None:
+    busy = [
+        Pair(
+            reference_us=(1000.0,), candidate_us=(10.0,), clock_ratio=91.0, hidden_us=900.0,
+            waiting=0.5,
+        )
+    ] * 4  # fmt: skip
+    assert summarise(busy, PLAN, timer="wall").time_us == pytest.approx(910.0)
+
+
 def test_a_gap_that_is_the_harness_own_is_never_refused() -> None:
     reference = ScriptedReference(1000.0)
     pairs, _ = race(

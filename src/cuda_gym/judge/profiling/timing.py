@@ -10,7 +10,8 @@ subtracted; what then remains over the claims is time that was hidden. Above `CR
 are scaled by it, above `REFUSED` the submission is refused.
 
 A pair during which threads had to wait for a core is disturbed: with two threads and a barrier, a
-neighbour turns 1 ms into 9. Disturbed pairs are left out and repeated, within bounds.
+neighbour turns 1 ms into 9. Disturbed pairs are left out and repeated, within bounds; where none
+is quiet, hidden time is still credited, but nobody is refused for it.
 
 Not covered: which clock a device offers (the sides know), and what the outputs of the timed calls
 are worth (the reference side checks them, and raises).
@@ -153,7 +154,7 @@ def race(
                 counts=(num_reference, num_candidate),
                 dropped=plan.dropped_calls if candidate_us < 20_000 else 1,
                 reference_first=len(pairs) % 2 == 0,
-                dry=len(pairs) < 2,
+                dry=not any(p.clock_ratio for p in quiet(pairs, plan)) or len(pairs) < 2,
                 waited_us=waited_us,
             )
         )
@@ -185,16 +186,20 @@ def summarise(
     2.0
     """
     pairs = quiet(all_pairs, plan)
-    clock = min((p.clock_ratio for p in pairs if p.clock_ratio is not None), default=None)
-    hidden_us = min((p.hidden_us for p in pairs if p.clock_ratio is not None), default=0.0)
+    clocked = [pair for pair in pairs if pair.clock_ratio is not None] or [
+        pair for pair in all_pairs if pair.clock_ratio is not None
+    ]
+    clock = min((pair.clock_ratio or 1.0 for pair in clocked), default=None)
+    hidden_us = min((pair.hidden_us for pair in clocked), default=0.0)
     time_us = statistics.median(statistics.median(p.candidate_us) for p in pairs)
     compile_us = statistics.median(statistics.median(p.reference_us) for p in pairs)
-    if clock is not None and clock > REFUSED and hidden_us > HIDDEN_US:
+    credit = clock if clock is not None and clock > CREDITED and hidden_us > HIDDEN_US else 1.0
+    undisturbed = any(pair.waiting <= plan.max_waiting for pair in clocked)
+    if credit > REFUSED and undisturbed:
         raise Refused(
             f"The submission's clock shows {time_us:.1f} us a call; the judge's own clock shows "
             f"{hidden_us:.1f} us more. All work must be done when forward returns."
         )
-    credit = clock if clock is not None and clock > CREDITED and hidden_us > HIDDEN_US else 1.0
     ratios = [p.ratio / credit for p in pairs]
     low, high = bootstrap_interval(ratios)
     return Timing(
