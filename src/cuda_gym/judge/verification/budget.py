@@ -144,6 +144,7 @@ def group_width(tensor: Tensor) -> int:
 
 def _expect_floating(best: Tensor, own: Tensor, kind: DrawKind, gold: GoldKind) -> Expected:
     work = torch.float64 if own.dtype == torch.float64 else torch.float32
+    best = best.to(torch.float64)  # squares of float32 overflow
     unit = torch.finfo(own.dtype).eps / 2
     scale = local_scale(best, masked=kind is DrawKind.SPIKY)
     # Below the smallest normal number a kernel may flush to zero.

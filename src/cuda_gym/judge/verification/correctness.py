@@ -197,12 +197,13 @@ def _timed_ratio(got: Tensor, want: Tensor, rule: Expected, inputs: Any) -> floa
     work = torch.float64 if rule.dtype == torch.float64 else torch.float32
     rows = want.to(work).reshape(-1, group_width(want))
     error = (got.reshape(rows.shape) - rows).abs_().amax(dim=1)
-    scale = torch.linalg.vector_norm(rows, dim=1).div_(math.sqrt(rows.shape[1]))
+    # The mean size is at most the root mean square, and cannot overflow where squares would.
+    scale = torch.linalg.vector_norm(rows, ord=1, dim=1).div_(rows.shape[1])
     ratio = float(error.div_(scale.clamp_min_(torch.finfo(rule.dtype).tiny / unit)).max())
     if ratio <= tolerance:
         return ratio / tolerance
-    allowed = (
-        local_scale(rows, masked=False).mul_(tolerance).clamp_min_(torch.finfo(rule.dtype).tiny)
-    )
-    exact = Expected(value=rows, dtype=rule.dtype, allowed=allowed)
-    return float(_ratios(got.reshape(rows.shape).to(work), exact).max())
+    exact = want.to(torch.float64)
+    allowed = local_scale(exact, masked=False).mul_(tolerance)
+    allowed.clamp_min_(torch.finfo(rule.dtype).tiny)
+    wanted = Expected(value=exact, dtype=rule.dtype, allowed=allowed)
+    return float(_ratios(got.to(torch.float64), wanted).max())

@@ -196,14 +196,14 @@ def _spike_positions(tensor: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def _spiked(tensor: Tensor, positions: Tensor, generator: torch.Generator) -> Tensor:
-    """Signs are kept, so that what must be positive stays positive."""
+    """All spikes have one sign: two that cancel would leave a sum of nothing but rounding.
+
+    It is negative only where all elements are, so that what must be positive stays positive.
+    """
     factor = HALF_SPIKE if tensor.dtype == torch.float16 else SPIKE
-    result = tensor.contiguous().clone()
-    flat = result.view(-1)
     size = (0.5 + torch.rand(len(positions), generator=generator)) * factor * _spread(tensor)
-    places = positions.to(tensor.device)
-    old = flat[places]
-    flat[places] = torch.where(old < 0, -1.0, 1.0).to(old.dtype) * size.to(old)
+    result = tensor.contiguous().clone()
+    result.view(-1)[positions.to(tensor.device)] = (-size if tensor.max() <= 0 else size).to(tensor)
     return result
 
 

@@ -6,7 +6,6 @@ Nothing here decides whether an output is right.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import torch
@@ -93,22 +92,22 @@ def _of_places(wrong: Tensor, positions: Tensor) -> str | None:
         return None
     if len(positions) == 1:
         return "only the very last element" if int(positions) == wrong.numel() - 1 else None
+    count = int(wrong.sum())
     index = torch.unravel_index(positions, wrong.shape)
     for dim, (along, size) in enumerate(zip(index, wrong.shape, strict=True)):
-        found = _along(along, size, f"dimension {dim}") if size > 1 else None
-        if found:
-            return found
-    return _along(positions, wrong.numel(), "memory order") if wrong.ndim > 1 else None
-
-
-def _along(along: Tensor, size: int, name: str) -> str | None:
-    """What the indices along one dimension have in common."""
-    finders: tuple[Callable[[Tensor, int], str | None], ...] = (_one_index, _tail, _every_kth)
-    for find in finders:
-        found = find(along, size)
-        if found:
-            return f"{found} (of {size}) in {name}"
+        if size > 1:
+            found = _along(along, size, count * size // wrong.numel())
+            if found:
+                return f"{found} (of {size}) in dimension {dim}"
+    if wrong.ndim > 1:
+        found = _every_kth(positions, wrong.numel(), count)
+        return f"{found} (of {wrong.numel()}) in memory order" if found else None
     return None
+
+
+def _along(along: Tensor, size: int, filled: int) -> str | None:
+    """What the indices along one dimension have in common."""
+    return _one_index(along, size) or _tail(along, size) or _every_kth(along, size, filled)
 
 
 def _one_index(along: Tensor, size: int) -> str | None:
@@ -131,10 +130,17 @@ def _tail(along: Tensor, size: int) -> str | None:
     return f"only the last {size - first} indices"
 
 
-def _every_kth(along: Tensor, size: int) -> str | None:
-    for period in (2, 3, 4, 8, 16, 32, 64, 128, 256):
-        if period * 2 > size:
-            return None
+def _every_kth(along: Tensor, size: int, filled: int) -> str | None:
+    """The widest period that explains them, if at least half of what it names is wrong.
+
+    Args:
+        along: Indices of the wrong elements.
+        size: How many indices there are.
+        filled: How many indices the wrong elements would fill completely.
+    """
+    for period in (256, 128, 64, 32, 16, 8, 4, 3, 2):
+        if period * 2 > size or filled * period < size // 2:
+            continue
         rest = along % period
         value = int(rest.mode().values)
         if _mostly(rest == value):

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from cuda_gym.judge.verification.budget import Budget, eager_error, local_scale
+from cuda_gym.judge.verification.inputs import DrawKind
+from cuda_gym.judge.verification.trial import Trial
+
+MakeTrial = Callable[..., Trial]
+
+
+def test_the_allowance_grows_with_eagers_error_up_to_the_ceiling() -> None:
+    budget = Budget.of(torch.float32, DrawKind.ORDINARY)
+    assert budget.allowance(0.0) == budget.floor
+    assert budget.allowance(10.0) == budget.floor + 10.0 * budget.multiple
+    assert budget.allowance(1e9) == budget.ceiling
+
+
+@pytest.mark.parametrize("kind", DrawKind)
+def test_the_ceiling_is_below_the_error_of_bfloat16_and_of_fp8(kind: DrawKind) -> None:
+    full, half = (Budget.of(dtype, kind).ceiling for dtype in (torch.float32, torch.bfloat16))
+    assert full * 2.0**-24 <= 2.0**-8
+    assert half * 2.0**-8 <= 0.1
+
+
+def test_the_scale_is_that_of_the_row() -> None:
+    best = torch.ones(2, 64, dtype=torch.float64)
+    best[1] = 100.0
+    scale = local_scale(best, masked=False)
+    assert torch.allclose(scale[0], torch.ones(64, dtype=torch.float64))
+    assert torch.allclose(scale[1], torch.full((64,), 100.0, dtype=torch.float64))
+
+
+def test_short_rows_are_joined() -> None:
+    best = torch.zeros(16, 4, dtype=torch.float64)
+    best[0] = 1.0
+    scale = local_scale(best, masked=False)
+    assert float(scale[1, 0]) == pytest.approx(0.25)
+
+
+def test_an_element_that_is_large_is_its_own_scale() -> None:
+    best = torch.ones(1, 64, dtype=torch.float64)
+    best[0, 5] = 1e6
+    assert float(local_scale(best, masked=False)[0, 5]) == 1e6
+
+
+def test_spikes_are_masked_out_of_the_scale_of_the_others() -> None:
+    best = torch.ones(1, 64, dtype=torch.float64)
+    best[0, 5] = 1e3
+    assert float(local_scale(best, masked=False)[0, 0]) > 100.0
+    assert float(local_scale(best, masked=True)[0, 0]) == pytest.approx(1.0)
+
+
+def test_eagers_error_is_small_where_it_is_sound_and_large_under_cancellation(
+    make_trial: MakeTrial,
+) -> None:
+    assert eager_error(make_trial("return x.sum(1)", "torch.rand(64, 256)").expected) < 0.1
+    cancelled = make_trial("return (x + 1e6) - 1e6", "torch.rand(64, 256)")
+    assert eager_error(cancelled.expected) > 1.0
+    assert not cancelled.is_sound
