@@ -1,0 +1,136 @@
+"""Which kernels may wait for another thread: those run as fibers, the others as vectorised loops.
+
+By name and to a fixed point: what mentions a name that mentions a barrier may wait. Where names do
+not tell (operators, virtual functions, functions passed as values), everything may wait. A mistake
+to that side costs speed only; one to the other side ends the run with a message (see
+`runtime/errors.cpp`), never with a wrong value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, unique
+
+from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
+
+__all__ = ["Mode", "Modes", "modes"]
+
+_WAITING = re.compile(
+    r"__syncthreads\w*|__syncwarp|__shfl\w*|__ballot\w*|__any\w*|__all(_sync)?|__match_\w+"
+    r"|__reduce_\w+_sync|__activemask|__nanosleep|__barrier_\w+|this_thread_block|tiled_partition"
+    r"|coalesced_threads|thread_block|thread_block_tile|coalesced_group|cuda_on_cpu\w*"
+)
+_SPIN = re.compile(r"\bwhile\s*\([^;{}]*\batomic\w+[^;{}]*\)\s*(?:;|\{\s*\})")
+_PASTED = re.compile(r"\b__\w*\s*##")
+
+
+@unique
+class Mode(Enum):
+    """How the threads of a block are run; the values are the C++ names."""
+
+    LOOP = "loop"
+    """As a loop that the compiler vectorises."""
+    LOOP_WITH_INDEX = "loop_with_index"
+    """Likewise, and `threadIdx` is kept for the functions that read it."""
+    FIBERS = "fibers"
+    """Each with a stack of its own where it has to wait."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Modes:
+    """The mode of each kernel of a submission."""
+
+    kernels: Mapping[str, Mode]
+    unknown: Mode
+    """For launches whose kernel is not known by name: macro parameters, function pointers."""
+
+    def of(self, kernel: str) -> Mode:
+        """The mode in which a name is launched."""
+        return self.kernels.get(kernel, self.unknown)
+
+
+def modes(found: Sequence[Declaration]) -> Modes:
+    """Decide for every kernel among the declarations of all files of a submission."""
+    waiting = _reaching(found, [d for d in found if _waits(d)])
+    everything = any(_is_hidden(d, found) for d in waiting) or any(_pastes(d) for d in found)
+    has_waiting_class = any(d.kind is Kind.CLASS for d in waiting)
+    waiting_names = _names(waiting)
+    indexing_names = _names(_reaching(found, _readers_of_index(found)))
+    kernels: dict[str, Mode] = {}
+    for kernel in (d for d in found if d.is_kernel and d.kind is not Kind.CLASS):
+        is_generic = kernel.has("template")
+        if everything or kernel.names & waiting_names or (is_generic and has_waiting_class):
+            mode = Mode.FIBERS
+        elif kernel.mentions & indexing_names:
+            mode = Mode.LOOP_WITH_INDEX
+        else:
+            mode = Mode.LOOP
+        for name in kernel.names:
+            kernels[name] = _stricter(mode, kernels.get(name, Mode.LOOP))
+    loop = Mode.LOOP_WITH_INDEX if indexing_names else Mode.LOOP
+    return Modes(kernels=kernels, unknown=Mode.FIBERS if waiting else loop)
+
+
+def _stricter(a: Mode, b: Mode) -> Mode:
+    order = list(Mode)
+    return max(a, b, key=order.index)
+
+
+def _waits(declaration: Declaration) -> bool:
+    text = declaration.source.masked[declaration.start : declaration.end]
+    return any(map(_WAITING.fullmatch, declaration.mentions)) or _SPIN.search(text) is not None
+
+
+def _pastes(declaration: Declaration) -> bool:
+    """Whether a macro builds a name that may turn out to be a barrier's."""
+    text = declaration.source.masked[declaration.start : declaration.end]
+    return declaration.kind is Kind.MACRO and _PASTED.search(text) is not None
+
+
+def _names(declarations: Iterable[Declaration]) -> frozenset[str]:
+    return frozenset().union(*(d.names for d in declarations))
+
+
+def _reaching(found: Sequence[Declaration], seeds: Sequence[Declaration]) -> list[Declaration]:
+    """The seeds, and all that mention their names, and so on."""
+    reached = list(seeds)
+    names = _names(seeds)
+    rest = [d for d in found if d not in seeds]
+    while more := [d for d in rest if d.mentions & names]:
+        reached += more
+        names |= _names(more)
+        rest = [d for d in rest if d not in more]
+    return reached
+
+
+def _is_hidden(waiting: Declaration, found: Sequence[Declaration]) -> bool:
+    """Whether a kernel may get to it without mentioning its name."""
+    if waiting.kind is Kind.MACRO or waiting.is_kernel:
+        return False
+    if not waiting.names or {"virtual", "override"} & waiting.mentions:
+        return True
+    if waiting.kind is Kind.FUNCTION:
+        if waiting.has("__device__"):
+            return _is_used_as_value(waiting, found)
+        # Host code: only a lambda in it can run on the device.
+        return "__device__" in waiting.mentions and _waits(waiting)
+    return False
+
+
+def _is_used_as_value(function: Declaration, found: Sequence[Declaration]) -> bool:
+    sources = {d.source.path: d.source for d in found}
+    pattern = re.compile(
+        rf"\b(?:{'|'.join(map(re.escape, sorted(function.names)))})\b(?!\s*(?:<[^;{{}}()]*>)?\s*\()"
+    )
+    return any(pattern.search(source.masked) for source in sources.values())
+
+
+def _readers_of_index(found: Sequence[Declaration]) -> list[Declaration]:
+    """Functions and classes, not kernels, that read `threadIdx`, directly or through a macro."""
+    macros = [d for d in found if d.kind is Kind.MACRO]
+    reading = _reaching(macros, [d for d in macros if "threadIdx" in d.mentions])
+    words = _names(reading) | {"threadIdx"}
+    others = (Kind.FUNCTION, Kind.CLASS, Kind.OTHER)
+    return [d for d in found if d.kind in others and not d.is_kernel and d.mentions & words]

@@ -1,0 +1,96 @@
+// The state of the block that an OS thread is running: shared by the kernels' library, which waits
+// inline, and the runtime library, which schedules.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "language.h"
+#include "vector_types.h"
+
+namespace cuda_on_cpu {
+
+// Other names for uint3 and dim3: a kernel may call a variable of its own `dim3`.
+using Index = uint3;
+using Extent = dim3;
+
+constexpr unsigned max_threads = 1024;
+constexpr unsigned max_warps = 32;
+
+// What a kernel gets as its hidden first parameter: who it is.
+struct Thread {
+  Index thread_index, block_index;
+  Extent block_size, grid_size;
+};
+
+// A CUDA thread that had to wait, and the stack it waits on.
+struct Fiber {
+  void* stack_pointer;
+  unsigned thread;  // linear index in the block
+  Index index;
+  Fiber* next_free;
+  char* stack;
+};
+
+enum class Barrier : int { plain, count, all, any };
+
+enum class WarpOperation : unsigned char {
+  sync, shuffle, ballot, match_any, match_all, add, min, max, min_signed, max_signed,
+  bit_and, bit_or, bit_xor
+};
+
+struct Launch;
+
+struct Block {
+  Fiber* current;  // null while the threads of the block run as loops
+  unsigned num_threads, num_warps, num_started, num_finished, num_at_barrier;
+  unsigned num_spins;
+
+  Barrier barrier;
+  int barrier_sum;     // of the barrier that threads are arriving at
+  int barrier_result;  // of the barrier that was released last
+
+  // One bit a lane, one word a warp.
+  unsigned exists[max_warps], finished[max_warps];
+  unsigned ready[max_warps];       // may run
+  unsigned at_barrier[max_warps];  // wait for the block
+  unsigned arrived[max_warps];     // wait for a warp operation
+  unsigned converging[max_warps];  // wait at __activemask until no lane of the warp can run
+
+  // One element a thread: what it brought to a warp operation, and what came of it.
+  Fiber* fiber[max_threads];
+  uint64_t value[max_threads], result[max_threads];
+  unsigned mask[max_threads];
+  WarpOperation operation[max_threads];
+  unsigned char source_lane[max_threads];
+  int site[max_threads];
+
+  const Launch* launch;
+  Index index;
+  Fiber* free_fibers;
+  void* main_stack_pointer;
+  bool is_abandoned;  // a fault was found: the remaining threads will not run
+};
+
+}  // namespace cuda_on_cpu
+
+extern thread_local CUDA_ON_CPU_TLS uint3 threadIdx;
+extern thread_local CUDA_ON_CPU_TLS uint3 blockIdx;
+extern thread_local CUDA_ON_CPU_TLS dim3 blockDim;
+extern thread_local CUDA_ON_CPU_TLS dim3 gridDim;
+static constexpr int warpSize = 32;
+
+extern "C" {
+extern thread_local CUDA_ON_CPU_TLS cuda_on_cpu::Block* cuda_on_cpu_block;
+extern thread_local CUDA_ON_CPU_TLS char* cuda_on_cpu_dynamic_shared;
+
+// Another fiber that can run, after `warp` has none left. Does not return where there is none.
+cuda_on_cpu::Fiber* cuda_on_cpu_next_fiber(cuda_on_cpu::Block*, unsigned warp);
+void cuda_on_cpu_release_barrier(cuda_on_cpu::Block*);
+// All of `lanes` have brought their values: compute every lane's result.
+void cuda_on_cpu_complete(cuda_on_cpu::Block*, unsigned warp, unsigned lanes);
+[[noreturn]] void cuda_on_cpu_mixed_barriers(cuda_on_cpu::Block*, cuda_on_cpu::Barrier);
+[[noreturn]] void cuda_on_cpu_mask_without_self(cuda_on_cpu::Block*, unsigned thread, unsigned mask);
+[[noreturn]] void cuda_on_cpu_wait_in_loop(const char* what);
+[[noreturn]] void cuda_on_cpu_trap(void);
+}

@@ -1,0 +1,102 @@
+// kernel<<<grid, block, shared_bytes, stream>>>(...): the threads of a block as loops that the
+// compiler vectorises, or as fibers where a thread may wait for another one.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "block.h"
+
+namespace cuda_on_cpu {
+
+enum class Mode {
+  loop,             // no thread waits
+  loop_with_index,  // likewise, and a __device__ function reads threadIdx
+  fibers,           // a thread may wait
+};
+
+using RunThread = void (*)(const void* body, const Thread*);
+using RunBlock = void (*)(const void* body, const Index* block, const Extent* block_size,
+                          const Extent* grid_size);
+
+struct Launch {
+  const char* kernel;
+  Extent grid, block;
+  size_t shared_bytes;
+  RunThread run_thread;  // null in loop mode
+  RunBlock run_block;    // null in fiber mode
+  const void* body;
+};
+
+struct Configuration {
+  Extent grid, block;
+  size_t shared_bytes;
+  Configuration(Extent grid, Extent block, size_t shared_bytes = 0, const void* /*stream*/ = nullptr)
+      : grid(grid), block(block), shared_bytes(shared_bytes) {}
+};
+
+}  // namespace cuda_on_cpu
+
+extern "C" int cuda_on_cpu_launch(const cuda_on_cpu::Launch*);
+
+namespace cuda_on_cpu {
+
+template <class Body>
+__attribute__((flatten)) void run_thread(const void* body, const Thread* thread) {
+  (*static_cast<const Body*>(body))(*thread);
+}
+
+template <bool with_index, class Body>
+__attribute__((flatten)) void run_block(const void* body_address, const Index* block,
+                                        const Extent* block_size, const Extent* grid_size) {
+  // A copy: the compiler then knows that no store of the kernel changes its arguments.
+  const Body body = *static_cast<const Body*>(body_address);
+  const Thread first{{0, 0, 0}, *block, *block_size, *grid_size};
+  const unsigned size_x = block_size->x, size_y = block_size->y, size_z = block_size->z;
+  if (size_x == 0 || size_x > max_threads) __builtin_unreachable();
+  for (unsigned z = 0; z < size_z; ++z)
+    for (unsigned y = 0; y < size_y; ++y)
+// Threads of a block that do not wait for each other may run in any order.
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+      for (unsigned x = 0; x < size_x; ++x) {
+        Thread thread = first;
+        thread.thread_index = {x, y, z};
+        if (with_index) ::threadIdx = thread.thread_index;
+        body(thread);
+      }
+}
+
+template <Mode mode, class Kernel, class... Arguments>
+inline void launch(const char* kernel, const Configuration& configuration, Kernel call,
+                   Arguments... arguments) {
+  const auto body = [=](const Thread& thread) __attribute__((always_inline)) {
+    call(thread, arguments...);
+  };
+  using Body = decltype(body);
+  Launch launch{kernel,  configuration.grid, configuration.block, configuration.shared_bytes,
+                nullptr, nullptr,            &body};
+  if constexpr (mode == Mode::fibers)
+    launch.run_thread = run_thread<Body>;
+  else
+    launch.run_block = run_block<mode == Mode::loop_with_index, Body>;
+  cuda_on_cpu_launch(&launch);
+}
+
+}  // namespace cuda_on_cpu
+
+// The first words of every kernel. As constant locals its indices cost no memory traffic; the
+// impossible ranges (the runtime refuses such launches) tell the vectoriser that
+// blockIdx.x * blockDim.x + threadIdx.x never wraps, so that neighbours load from neighbours.
+#define CUDA_ON_CPU_PROLOGUE                                                                      \
+  const ::cuda_on_cpu::Index threadIdx = cuda_on_cpu_thread.thread_index;                         \
+  const ::cuda_on_cpu::Index blockIdx = cuda_on_cpu_thread.block_index;                           \
+  const ::cuda_on_cpu::Extent blockDim = cuda_on_cpu_thread.block_size;                           \
+  const ::cuda_on_cpu::Extent gridDim = cuda_on_cpu_thread.grid_size;                             \
+  (void)threadIdx, (void)blockIdx, (void)blockDim, (void)gridDim;                                 \
+  if (blockIdx.x * blockDim.x > 0x7fffffffu - 1024 || blockIdx.y * blockDim.y > 0x7fffffffu - 1024 || \
+      blockDim.x > 1024 || threadIdx.x > 1023 || threadIdx.y > 1023 || threadIdx.z > 63)          \
+    __builtin_unreachable();

@@ -1,0 +1,133 @@
+// CUDA's mathematical functions and intrinsics on top of <cmath>.
+//
+// The fast intrinsics (__expf, __fdividef, ...) are as exact here as their slow twins.
+#pragma once
+
+#include "fast_math.h"
+
+// The overloads for float in <cmath> (exp, std::exp, ...) are made of these builtins.
+#define __builtin_expf ::cuda_on_cpu::expf
+#define __builtin_exp2f ::cuda_on_cpu::exp2f
+#define __builtin_expm1f ::cuda_on_cpu::expm1f
+#define __builtin_logf ::cuda_on_cpu::logf
+#define __builtin_log2f ::cuda_on_cpu::log2f
+#define __builtin_log10f ::cuda_on_cpu::log10f
+#define __builtin_log1pf ::cuda_on_cpu::log1pf
+#define __builtin_tanhf ::cuda_on_cpu::tanhf
+#define __builtin_erff ::cuda_on_cpu::erff
+#include <cmath>
+#undef __builtin_expf
+#undef __builtin_exp2f
+#undef __builtin_expm1f
+#undef __builtin_logf
+#undef __builtin_log2f
+#undef __builtin_log10f
+#undef __builtin_log1pf
+#undef __builtin_tanhf
+#undef __builtin_erff
+
+#include <cfloat>
+#include <climits>
+#include <cstdlib>
+
+// <math.h> brings the overloads into the global namespace, where CUDA has them.
+#include <math.h>
+
+// Inline bodies for functions of the C library, as its own headers give them for memcpy.
+#define CUDA_ON_CPU_INLINE_BODY(name)                                                  \
+  extern "C" inline __attribute__((gnu_inline, always_inline)) float name(float x) noexcept { \
+    return cuda_on_cpu::name(x);                                                       \
+  }
+CUDA_ON_CPU_INLINE_BODY(expf)
+CUDA_ON_CPU_INLINE_BODY(exp2f)
+CUDA_ON_CPU_INLINE_BODY(expm1f)
+CUDA_ON_CPU_INLINE_BODY(logf)
+CUDA_ON_CPU_INLINE_BODY(log2f)
+CUDA_ON_CPU_INLINE_BODY(log10f)
+CUDA_ON_CPU_INLINE_BODY(log1pf)
+CUDA_ON_CPU_INLINE_BODY(tanhf)
+CUDA_ON_CPU_INLINE_BODY(erff)
+#undef CUDA_ON_CPU_INLINE_BODY
+
+// Named like functions of the C library or like nothing: macros keep glibc's declarations apart.
+#define __expf(x) ::cuda_on_cpu::expf(x)
+#define __exp10f(x) ::cuda_on_cpu::exp2f((x)*3.32192809488736235f)
+#define __logf(x) ::cuda_on_cpu::logf(x)
+#define __log2f(x) ::cuda_on_cpu::log2f(x)
+#define __log10f(x) ::cuda_on_cpu::log10f(x)
+#define __tanhf(x) ::cuda_on_cpu::tanhf(x)
+#define __sinf(x) __builtin_sinf(x)
+#define __cosf(x) __builtin_cosf(x)
+#define __tanf(x) __builtin_tanf(x)
+#define __powf(x, y) __builtin_powf(x, y)
+#define __sincosf(x, s, c) sincosf(x, s, c)
+
+CUDA_ON_CPU_INLINE float __fdividef(float a, float b) { return a / b; }
+CUDA_ON_CPU_INLINE float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
+CUDA_ON_CPU_INLINE float rsqrtf(float a) { return 1.0f / __builtin_sqrtf(a); }
+CUDA_ON_CPU_INLINE double rsqrt(double a) { return 1.0 / __builtin_sqrt(a); }
+CUDA_ON_CPU_INLINE float rsqrt(float a) { return rsqrtf(a); }
+CUDA_ON_CPU_INLINE float rcbrtf(float a) { return 1.0f / __builtin_cbrtf(a); }
+CUDA_ON_CPU_INLINE float normcdff(float a) { return 0.5f * __builtin_erfcf(a * -0.70710678f); }
+CUDA_ON_CPU_INLINE double normcdf(double a) {
+  return 0.5 * __builtin_erfc(a * -0.70710678118654752);
+}
+CUDA_ON_CPU_INLINE float sinpif(float a) { return (float)__builtin_sin(a * M_PI); }
+CUDA_ON_CPU_INLINE float cospif(float a) { return (float)__builtin_cos(a * M_PI); }
+CUDA_ON_CPU_INLINE float fdividef(float a, float b) { return a / b; }
+CUDA_ON_CPU_INLINE float norm3df(float a, float b, float c) {
+  return __builtin_sqrtf(a * a + b * b + c * c);
+}
+CUDA_ON_CPU_INLINE float rhypotf(float a, float b) { return 1.0f / __builtin_hypotf(a, b); }
+
+// Rounding modes: the processor rounds to nearest, and these are used for the rounding alone.
+#define CUDA_ON_CPU_ROUNDED(suffix)                                                               \
+  CUDA_ON_CPU_INLINE float __fadd_##suffix(float a, float b) { return a + b; }                    \
+  CUDA_ON_CPU_INLINE float __fsub_##suffix(float a, float b) { return a - b; }                    \
+  CUDA_ON_CPU_INLINE float __fmul_##suffix(float a, float b) { return a * b; }                    \
+  CUDA_ON_CPU_INLINE float __fdiv_##suffix(float a, float b) { return a / b; }                    \
+  CUDA_ON_CPU_INLINE float __frcp_##suffix(float a) { return 1.0f / a; }                          \
+  CUDA_ON_CPU_INLINE float __fsqrt_##suffix(float a) { return __builtin_sqrtf(a); }               \
+  CUDA_ON_CPU_INLINE float __fmaf_##suffix(float a, float b, float c) {                           \
+    return __builtin_fmaf(a, b, c);                                                               \
+  }                                                                                               \
+  CUDA_ON_CPU_INLINE double __dadd_##suffix(double a, double b) { return a + b; }                 \
+  CUDA_ON_CPU_INLINE double __dmul_##suffix(double a, double b) { return a * b; }                 \
+  CUDA_ON_CPU_INLINE double __ddiv_##suffix(double a, double b) { return a / b; }                 \
+  CUDA_ON_CPU_INLINE double __fma_##suffix(double a, double b, double c) {                        \
+    return __builtin_fma(a, b, c);                                                                \
+  }
+CUDA_ON_CPU_ROUNDED(rn)
+CUDA_ON_CPU_ROUNDED(rz)
+CUDA_ON_CPU_ROUNDED(rd)
+CUDA_ON_CPU_ROUNDED(ru)
+#undef CUDA_ON_CPU_ROUNDED
+CUDA_ON_CPU_INLINE float __frsqrt_rn(float a) { return rsqrtf(a); }
+
+// min and max of whole numbers convert as CUDA's overloads do; of floats they drop NaN.
+#define CUDA_ON_CPU_MIN_MAX(A, B, T)                                              \
+  CUDA_ON_CPU_INLINE constexpr T min(A a, B b) { return (T)a < (T)b ? (T)a : (T)b; } \
+  CUDA_ON_CPU_INLINE constexpr T max(A a, B b) { return (T)a > (T)b ? (T)a : (T)b; }
+CUDA_ON_CPU_MIN_MAX(int, int, int)
+CUDA_ON_CPU_MIN_MAX(unsigned, unsigned, unsigned)
+CUDA_ON_CPU_MIN_MAX(int, unsigned, unsigned)
+CUDA_ON_CPU_MIN_MAX(unsigned, int, unsigned)
+CUDA_ON_CPU_MIN_MAX(long, long, long)
+CUDA_ON_CPU_MIN_MAX(long, int, long)
+CUDA_ON_CPU_MIN_MAX(int, long, long)
+CUDA_ON_CPU_MIN_MAX(unsigned long, unsigned long, unsigned long)
+CUDA_ON_CPU_MIN_MAX(long long, long long, long long)
+CUDA_ON_CPU_MIN_MAX(long long, int, long long)
+CUDA_ON_CPU_MIN_MAX(int, long long, long long)
+CUDA_ON_CPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
+#undef CUDA_ON_CPU_MIN_MAX
+#define CUDA_ON_CPU_MIN_MAX(A, B, T, suffix)                                              \
+  CUDA_ON_CPU_INLINE T min(A a, B b) { return __builtin_fmin##suffix((T)a, (T)b); }       \
+  CUDA_ON_CPU_INLINE T max(A a, B b) { return __builtin_fmax##suffix((T)a, (T)b); }
+CUDA_ON_CPU_MIN_MAX(float, float, float, f)
+CUDA_ON_CPU_MIN_MAX(double, double, double, )
+CUDA_ON_CPU_MIN_MAX(float, double, double, )
+CUDA_ON_CPU_MIN_MAX(double, float, double, )
+#undef CUDA_ON_CPU_MIN_MAX
+CUDA_ON_CPU_INLINE int umin(unsigned a, unsigned b) { return a < b ? a : b; }
+CUDA_ON_CPU_INLINE int umax(unsigned a, unsigned b) { return a > b ? a : b; }

@@ -1,0 +1,22 @@
+// CUDA C++ on the host, all of it: what nvcc includes by itself in front of every file.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cuda_on_cpu/language.h"
+
+#include "cuda_on_cpu/math.h"
+
+#include "cuda_on_cpu/atomics.h"
+#include "cuda_on_cpu/barriers.h"
+#include "cuda_on_cpu/bits.h"
+#include "cuda_on_cpu/host_api.h"
+#include "cuda_on_cpu/vector_types.h"
+#include "cuda_on_cpu/warp.h"
+
+#define __CUDACC__ 1

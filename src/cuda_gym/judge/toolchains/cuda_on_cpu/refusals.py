@@ -1,0 +1,236 @@
+"""What CUDA has and the cpu device has not, found before a compiler is started.
+
+Covered: features by name, in code that the preprocessor keeps on this device, each place once with
+its line. Not covered: names built by macros; those end as errors of the compiler.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.errors import CompileError, UnsupportedOnDevice
+from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
+from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+
+__all__ = ["refuse_unsupported"]
+
+
+@dataclass(frozen=True)
+class _Feature:
+    pattern: str
+    name: str
+    remedy: str
+
+
+_OR_GPU = "or use a GPU device"
+_LAUNCHER = 'write an extern "C" launcher that takes pointers and sizes'
+_FEATURES = tuple(
+    (re.compile(feature.pattern), feature)
+    for feature in (
+        _Feature(
+            r"\b(?:asm|__asm__|__asm)\b",
+            "inline PTX (asm)",
+            f"write it with CUDA intrinsics, {_OR_GPU}",
+        ),
+        _Feature(
+            r"\bnvcuda\b|\bwmma\s*::",
+            "wmma (tensor cores)",
+            f"multiply with fmaf, {_OR_GPU}",
+        ),
+        _Feature(
+            r"\btexture\s*<|\bcuda(?:Texture|Surface)\w+|\btex[123]D\w*\s*[<(]|\bsurf[123]D\w*\s*[<(]",
+            "texture and surface memory",
+            "read through a pointer, with __ldg where it helps",
+        ),
+        _Feature(
+            r"\bthis_grid\b|\bgrid_group\b|\bcudaLaunchCooperative\w+|\bthis_multi_grid\b",
+            "synchronising a grid",
+            "split the kernel in two launches",
+        ),
+        _Feature(
+            r"\bthis_cluster\b|\bcluster_group\b|__cluster_dims__|\bcluster_\w+\s*\(",
+            "a thread-block cluster",
+            "share within a block, and launch twice to go further",
+        ),
+        _Feature(
+            r"\bcudaLaunchKernel\w*|\bcudaLaunchHostFunc\b|\bcuLaunch\w+",
+            "launching through a function call",
+            "launch with kernel<<<grid, block>>>(...)",
+        ),
+        _Feature(
+            r"\bcudaGraph\w+|\bcudaStream(?:Begin|End)Capture\b",
+            "CUDA graphs",
+            "launch the kernels one after another",
+        ),
+        _Feature(
+            r"\bmemcpy_async\b|\b__pipeline_\w+|\bcuda\s*::\s*(?:pipeline|barrier|memcpy_async)\b"
+            r"|\bmake_pipeline\b|\bcp_async\w*",
+            "asynchronous copying (cp.async, cuda::pipeline, cuda::barrier)",
+            "copy with plain loads and __syncthreads",
+        ),
+        _Feature(
+            r"\bcub\s*::|\bthrust\s*::|\bcutlass\s*::|\bcute\s*::",
+            "a CUDA library",
+            f"write the kernel yourself, {_OR_GPU}",
+        ),
+        _Feature(
+            r"\bcurand\w+\s*[(;&*]|\bcublas\w+\s*\(|\bcudnn\w+\s*\(|\bcufft\w+\s*\(",
+            "a CUDA library",
+            "write the kernel yourself, or call cuda_extension.library where the task allows it",
+        ),
+    )
+)
+_INCLUDE = re.compile(
+    r'^[ \t]*#[ \t]*(?:include|import)\b[ \t]*(?P<what><[^>\n]*>|"[^"\n]*")?', re.MULTILINE
+)
+_HEADERS = (
+    (
+        re.compile(r"^(?:torch|ATen|c10|pybind11)(?:/|$)|^Python\.h$"),
+        _Feature("", "a PyTorch or Python header", _LAUNCHER),
+    ),
+    (
+        re.compile(r"^(?:cub|thrust|cutlass|cute|nv|cooperative_groups/memcpy_async)(?:/|\.|$)"),
+        _Feature("", "a CUDA library", f"write the kernel yourself, {_OR_GPU}"),
+    ),
+    (
+        re.compile(r"^(?:cublas|cudnn|cufft|cusparse|cusolver|curand|nccl)"),
+        _Feature(
+            "",
+            "a CUDA library",
+            "write the kernel yourself, or call cuda_extension.library where the task allows it",
+        ),
+    ),
+    (
+        re.compile(r"^mma\.h$"),
+        _Feature("", "wmma (tensor cores)", f"multiply with fmaf, {_OR_GPU}"),
+    ),
+    (
+        re.compile(r"^cuda/|^cuda_(?:pipeline|awbarrier|fp8|fp4)"),
+        _Feature("", "this CUDA header", f"write it with plain loads and __syncthreads, {_OR_GPU}"),
+    ),
+)
+_DYNAMIC = _Feature("", "launching a kernel from a kernel", "launch it from the host")
+_CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b(.*)$", re.MULTILINE)
+
+
+def refuse_unsupported(sources: Sequence[Source], found: Sequence[Declaration]) -> None:
+    """Let pass what the cpu device can run.
+
+    Raises:
+        UnsupportedOnDevice: with one diagnostic for each place.
+        CompileError: for an #include that leaves the submission.
+    """
+    _refuse_escaping_includes(sources)
+    places = sorted(
+        {place for source in sources for place in _places(source)} | set(_dynamic_launches(found)),
+        key=lambda place: (place[0], place[1]),
+    )
+    if not places:
+        return
+    diagnostics = tuple(
+        Diagnostic(
+            severity=Severity.ERROR,
+            message=f"{name} is not available on the cpu device; {remedy}",
+            file=path,
+            line=line,
+        )
+        for path, line, name, remedy in places
+    )
+    more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+    first = diagnostics[0]
+    raise UnsupportedOnDevice(f"{first.file}:{first.line}: {first.message}{more}", diagnostics)
+
+
+def _places(source: Source) -> Iterator[tuple[str, int, str, str]]:
+    kept = _without_dead_branches(source.masked)
+    for pattern, feature in _FEATURES:
+        for match in pattern.finditer(kept):
+            yield source.path, source.line(match.start()), feature.name, feature.remedy
+    for offset, header in _includes(source, kept):
+        for pattern, feature in _HEADERS:
+            if pattern.search(header):
+                name = f"{feature.name} ({header})"
+                yield source.path, source.line(offset), name, feature.remedy
+
+
+def _includes(source: Source, kept: str) -> Iterator[tuple[int, str]]:
+    for match in _INCLUDE.finditer(kept):
+        if match.group("what"):
+            yield (
+                match.start(),
+                source.text[match.start("what") + 1 : match.end("what") - 1].strip(),
+            )
+        else:
+            yield match.start(), ""
+
+
+def _dynamic_launches(found: Sequence[Declaration]) -> Iterator[tuple[str, int, str, str]]:
+    for declaration in found:
+        on_device = declaration.is_kernel or (
+            declaration.kind is Kind.FUNCTION
+            and declaration.has("__device__")
+            and not declaration.has("__host__")
+        )
+        if not on_device or declaration.body is None:
+            continue
+        at = declaration.source.masked.find("<<<", declaration.body, declaration.end)
+        if at >= 0:
+            source = declaration.source
+            yield source.path, source.line(at), _DYNAMIC.name, _DYNAMIC.remedy
+
+
+def _refuse_escaping_includes(sources: Sequence[Source]) -> None:
+    for source in sources:
+        for offset, header in _includes(source, source.masked):
+            parts = PurePosixPath(header).parts
+            depth = len(PurePosixPath(source.path).parent.parts)
+            if header and not header.startswith("/") and parts.count("..") <= depth:
+                continue
+            fact = f"#include of {header!r}" if header else "an #include of something computed"
+            message = f"{fact} is not allowed; include a file of the submission or a header of CUDA or C++"
+            diagnostic = Diagnostic(
+                severity=Severity.ERROR, message=message, file=source.path, line=source.line(offset)
+            )
+            raise CompileError(str(diagnostic), (diagnostic,))
+
+
+def _without_dead_branches(masked: str) -> str:
+    """Blank the branches that `__CUDA_ARCH__` or a literal 0 or 1 switches off on this device."""
+    out = list(masked)
+    # One entry a level: is this branch dead, and has an earlier one been taken for certain?
+    levels: list[tuple[bool, bool]] = []
+    position = 0
+    for match in _CONDITIONAL.finditer(masked):
+        if any(dead for dead, _ in levels):
+            out[position : match.start()] = re.sub(r"[^\n]", " ", masked[position : match.start()])
+        position = match.end()
+        word, condition = match.groups()
+        if word in ("if", "ifdef", "ifndef"):
+            truth = _truth(word, condition)
+            levels.append((truth is False, truth is True))
+        elif levels and word in ("elif", "else"):
+            _, is_decided = levels.pop()
+            truth = True if word == "else" else _truth("if", condition)
+            levels.append((is_decided or truth is False, is_decided or truth is True))
+        elif levels:
+            levels.pop()
+    return "".join(out)
+
+
+def _truth(word: str, condition: str) -> bool | None:
+    """Whether a condition holds on this device; None where that is not known."""
+    condition = condition.strip()
+    if word in ("ifdef", "ifndef"):
+        is_arch = condition == "__CUDA_ARCH__"
+        return None if not is_arch else word == "ifndef"
+    if condition in ("0", "1"):
+        return condition == "1"
+    if "||" in condition or "!" in condition:
+        return None
+    terms = [term.strip() for term in condition.split("&&")]
+    needs_arch = r"\(?\s*(?:defined\s*\(?\s*__CUDA_ARCH__\s*\)?|__CUDA_ARCH__\s*>=?\s*\d+)\s*\)?"
+    return False if any(re.fullmatch(needs_arch, term) for term in terms) else None

@@ -1,0 +1,64 @@
+"""The runtime library as a candidate process sees it: load kernels, count launches, take errors.
+
+Covered: works in a process forked from one that has torch loaded; starts no thread before the first
+launch. Not covered: isolation; kernels run as ordinary code of the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+__all__ = ["RUNTIME_NAME", "Runtime"]
+
+RUNTIME_NAME = "libcuda_on_cpu.so"
+"""Lies beside every kernels' library, which finds it there."""
+
+
+class Runtime:
+    """The kernels of one build, and the runtime they run on.
+
+    All instances in one process share the runtime: its number of threads, its count of launches and
+    its pending error.
+    """
+
+    def __init__(self, library_path: str | Path) -> None:
+        path = Path(library_path)
+        self._runtime = ctypes.CDLL(
+            str(path.parent / RUNTIME_NAME), mode=os.RTLD_NOW | os.RTLD_GLOBAL
+        )
+        self._runtime.cuda_on_cpu_num_launches.restype = ctypes.c_uint64
+        self._runtime.cuda_on_cpu_take_error.restype = ctypes.c_char_p
+        self.library = ctypes.CDLL(str(path), mode=os.RTLD_NOW)
+        """The submission's own functions."""
+
+    def set_num_threads(self, count: int) -> None:
+        """How many OS threads run the blocks of a grid, the calling one among them."""
+        if count < 1:
+            raise ValueError(f"a number of threads is at least 1; got {count}")
+        self._runtime.cuda_on_cpu_set_num_threads(ctypes.c_int(count))
+
+    def num_launches(self) -> int:
+        """Kernels launched in this process so far; launches that were refused do not count."""
+        return int(self._runtime.cuda_on_cpu_num_launches())
+
+    def take_error(self) -> str | None:
+        """What went wrong in the first launch that failed since the last call; None where none did.
+
+        It is told whether or not the submission has read its own `cudaGetLastError`.
+        """
+        message: bytes | None = self._runtime.cuda_on_cpu_take_error()
+        return None if message is None else message.decode("utf-8", "replace")
+
+    def install_fault_handler(self, fd: int) -> None:
+        """On a fault of the processor write one line to a descriptor and leave with status 139.
+
+        The line names the address, the kernel, the block, and in fiber mode the thread.
+        """
+        if self._runtime.cuda_on_cpu_install_fault_handler(ctypes.c_int(fd)) != 0:
+            raise OSError("the fault handler cannot be installed: sigaction failed")
+
+    def poison_shared_memory(self, on: bool) -> None:
+        """Fill shared memory with NaN before each block, so that what was never written shows."""
+        self._runtime.cuda_on_cpu_poison_shared_memory(ctypes.c_int(on))

@@ -1,0 +1,170 @@
+// Errors of launches, and faults of the processor told in the words of CUDA.
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime.h"
+
+namespace cuda_on_cpu {
+namespace {
+
+pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
+std::atomic<int> last_error{0};
+char message[1024];
+char taken_message[1024];
+
+int fault_descriptor = -1;
+constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr size_t signal_stack_bytes = 64 << 10;
+
+const char* describe(int signal, const void* address, const Block* block, char* text, size_t size) {
+  const bool is_in_kernel = block && block->launch;
+  switch (signal) {
+    case SIGFPE: return "whole-number division by zero";
+    case SIGILL: return "__trap() or an illegal instruction";
+    case SIGABRT: return "abort() or a failed assert()";
+  }
+  if (is_in_kernel && is_stack_overflow(block->current, address)) {
+    snprintf(text, size, "the local variables of a thread take more than %zu KiB",
+             stack_bytes >> 10);
+    return text;
+  }
+  snprintf(text, size, "illegal address %p", address);
+  return text;
+}
+
+void on_fault(int signal, siginfo_t* info, void*) {
+  char what[128], line[512];
+  const Block* const block = cuda_on_cpu_block;
+  const char* const fact = describe(signal, info->si_addr, block, what, sizeof what);
+  int length;
+  if (!block || !block->launch) {
+    length = snprintf(line, sizeof line, "%s outside any kernel\n", fact);
+  } else {
+    length = snprintf(line, sizeof line, "%s in kernel %s, block (%u,%u,%u)", fact,
+                      block->launch->kernel, block->index.x, block->index.y, block->index.z);
+    // Vectorised threads run several at a time: no single one is to blame.
+    if (block->current)
+      length += snprintf(line + length, sizeof line - length, ", thread (%u,%u,%u)",
+                         block->current->index.x, block->current->index.y,
+                         block->current->index.z);
+    length += snprintf(line + length, sizeof line - length, "\n");
+  }
+  if (length >= (int)sizeof line) length = sizeof line - 1;
+  if (write(fault_descriptor, line, (size_t)length) < 0) _exit(139);
+  _exit(139);
+}
+
+}  // namespace
+
+void set_error(int code, const char* format, ...) {
+  pthread_mutex_lock(&error_lock);
+  if (!last_error) last_error = code;
+  if (!message[0]) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+  }
+  pthread_mutex_unlock(&error_lock);
+}
+
+void prepare_thread_for_faults() {
+  if (fault_descriptor < 0) return;
+  void* const memory = mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  stack_t stack{};
+  stack.ss_sp = memory;
+  stack.ss_size = signal_stack_bytes;
+  sigaltstack(&stack, nullptr);
+}
+
+}  // namespace cuda_on_cpu
+
+using namespace cuda_on_cpu;
+
+extern "C" {
+
+int cuda_on_cpu_last_error(int clear) { return clear ? last_error.exchange(0) : last_error.load(); }
+
+const char* cuda_on_cpu_error_name(int code) {
+  switch (code) {
+    case 0: return "cudaSuccess";
+    case 1: return "cudaErrorInvalidValue";
+    case 2: return "cudaErrorMemoryAllocation";
+    case 9: return "cudaErrorInvalidConfiguration";
+    case 101: return "cudaErrorInvalidDevice";
+    case 700: return "cudaErrorIllegalAddress";
+    case 719: return "cudaErrorLaunchFailure";
+    case 801: return "cudaErrorNotSupported";
+    default: return "cudaErrorUnknown";
+  }
+}
+
+const char* cuda_on_cpu_error_string(int code) {
+  switch (code) {
+    case 0: return "no error";
+    case 1: return "invalid argument";
+    case 2: return "out of memory";
+    case 9: return "invalid configuration argument";
+    case 101: return "invalid device ordinal";
+    case 700: return "an illegal memory access was encountered";
+    case 719: return "unspecified launch failure";
+    case 801: return "operation not supported";
+    default: return "unknown error";
+  }
+}
+
+// The message of the first launch that failed, whether or not the submission has read the error;
+// null where none did. Valid until the next call.
+const char* cuda_on_cpu_take_error(void) {
+  pthread_mutex_lock(&error_lock);
+  memcpy(taken_message, message, sizeof message);
+  message[0] = 0;
+  last_error = 0;
+  pthread_mutex_unlock(&error_lock);
+  return taken_message[0] ? taken_message : nullptr;
+}
+
+double cuda_on_cpu_now_ms(void) {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1e3 + now.tv_nsec * 1e-6;
+}
+
+int cuda_on_cpu_install_fault_handler(int descriptor) {
+  fault_descriptor = descriptor;
+  prepare_thread_for_faults();
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int signal : fault_signals)
+    if (sigaction(signal, &action, nullptr)) return -1;
+  return 0;
+}
+
+// A barrier in a kernel in which none was seen: the results would be wrong, so that nothing may go on.
+void cuda_on_cpu_wait_in_loop(const char* what) {
+  const Block* const block = cuda_on_cpu_block;
+  const char* const kernel = block && block->launch ? block->launch->kernel : "?";
+  char line[400];
+  const int length = snprintf(
+      line, sizeof line,
+      "kernel %s reaches %s in a way that its source does not show; write the call into a function "
+      "that the kernel names\n",
+      kernel, what);
+  if (write(fault_descriptor < 0 ? 2 : fault_descriptor, line, (size_t)length) < 0) _exit(139);
+  _exit(139);
+}
+
+void cuda_on_cpu_trap(void) { __builtin_trap(); }
+
+}  // extern "C"

@@ -1,0 +1,36 @@
+// What the three parts of the runtime library know of each other.
+#pragma once
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "../include/cuda_on_cpu/block.h"
+#include "../include/cuda_on_cpu/fibers.h"
+#include "../include/cuda_on_cpu/launch.h"
+
+namespace cuda_on_cpu {
+
+// errors.cpp
+
+constexpr int invalid_value = 1;
+constexpr int invalid_configuration = 9;
+constexpr int launch_failure = 719;
+
+// Keeps the first error until it is read, and the first message until the judge has taken it.
+__attribute__((format(printf, 2, 3))) void set_error(int code, const char* format, ...);
+// Gives the calling thread a stack for the fault handler, if one is installed.
+void prepare_thread_for_faults();
+
+// fibers.cpp
+
+constexpr size_t stack_bytes = 128 << 10;
+
+// Runs every thread of the block that `block` has been set to; false where it was abandoned.
+bool run_as_fibers(Block* block);
+// Whether the address lies in the guard page below a fiber's stack.
+bool is_stack_overflow(const Fiber* fiber, const void* address);
+// Records an error in the current kernel and never returns to the current thread.
+[[noreturn]] __attribute__((format(printf, 2, 3))) void abandon(Block* block, const char* format,
+                                                                 ...);
+
+}  // namespace cuda_on_cpu
