@@ -118,7 +118,7 @@ class CpuToolchain:
         found = self._cache.find(key)
         if found is not None:
             return found[0] / RUNTIME_NAME
-        sources = sorted(str(path) for path in (_HERE / "runtime").glob("*.cpp"))
+        sources = sorted(str(path) for path in (_HERE / "runtime_library").glob("*.cpp"))
         arguments = [
             *FLAGS,
             "-shared",

@@ -3,7 +3,7 @@
 By name and to a fixed point: what mentions a name that mentions a barrier may wait. Where names do
 not tell (operators, virtual functions, functions passed as values), everything may wait. A mistake
 to that side costs speed only; one to the other side ends the run with a message (see
-`runtime/errors.cpp`), never with a wrong value.
+`runtime_library/errors.cpp`), never with a wrong value.
 """
 
 from __future__ import annotations

@@ -87,7 +87,6 @@ _NO_NAMES = frozenset(
         """,
     )
 )
-)
 
 
 def without_attributes(text: str) -> str:
