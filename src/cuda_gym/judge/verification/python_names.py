@@ -1,0 +1,82 @@
+"""The dotted names that a Python source uses, as its imports made them known.
+
+    import torch.nn.functional as F
+    F.relu(x)                           uses torch.nn.functional.relu
+
+Covered: `import` and `from` in any scope, aliases, `__import__("name")` with a plain string.
+
+Not covered: names that are computed. A name that the source also binds in another way (a parameter,
+an assignment) is left out: it may mean something else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+__all__ = ["Use", "imported_names", "used_names"]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A dotted name and where it is used."""
+
+    name: str
+    line: int
+
+    def is_below(self, prefix: str) -> bool:
+        """Whether it is that name, or something inside it.
+
+        >>> Use("os.path.join", 1).is_below("os.path"), Use("ospath", 1).is_below("os")
+        (True, False)
+        """
+        return f"{self.name}.".startswith(f"{prefix}.")
+
+
+def imported_names(tree: ast.Module) -> dict[str, Use]:
+    """What each local name stands for, and the line that says so."""
+    names: dict[str, Use] = {}
+    otherwise_bound: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                local = alias.asname or alias.name.partition(".")[0]
+                names[local] = Use(alias.name if alias.asname else local, node.lineno)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            for alias in node.names:
+                local = alias.asname or alias.name
+                names[local] = Use(f"{node.module}.{alias.name}", node.lineno)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            otherwise_bound.add(node.id)
+        elif isinstance(node, ast.arg):
+            otherwise_bound.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            otherwise_bound.add(node.name)
+    return {local: use for local, use in names.items() if local not in otherwise_bound}
+
+
+def used_names(tree: ast.Module, imported: Mapping[str, Use]) -> Iterator[Use]:
+    """Every use of an imported name, with the attributes that follow it."""
+    inner: set[int] = set()
+    for node in ast.walk(tree):  # an attribute comes before what it is an attribute of
+        if isinstance(node, ast.Attribute):
+            inner.add(id(node.value))
+        if id(node) not in inner and (name := _dotted(node, imported)):
+            yield Use(name, getattr(node, "lineno", 1))
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*" and node.module:
+            yield Use(node.module, node.lineno)
+
+
+def _dotted(node: ast.AST, imported: Mapping[str, Use]) -> str | None:
+    """The name in full, where it begins with an imported one."""
+    attributes: list[str] = []
+    while isinstance(node, ast.Attribute):
+        attributes.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name) and node.id in imported:
+        return ".".join([imported[node.id].name, *reversed(attributes)])
+    match node:
+        case ast.Call(func=ast.Name(id="__import__"), args=[ast.Constant(value=str(module)), *_]):
+            return ".".join([module, *reversed(attributes)])
+    return None

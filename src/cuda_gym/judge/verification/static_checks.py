@@ -1,0 +1,289 @@
+"""What the text of a submission says before anything of it runs.
+
+Covered: names as Python resolves them through `import` and attributes; includes, calls and
+attributes of CUDA C++ outside comments and strings. Every finding states the place, the fact and
+the way out. An import that is never used, and whatever could be innocent, is evidence, not a
+refusal: a wrong accusation is worse than a missed one.
+
+Not covered: anything that is written so as not to be seen (`getattr` with a computed name, token
+pasting, `exec`). What runs is judged by how it runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cuda_gym.core import Device, Diagnostic, Severity
+from cuda_gym.errors import CompileError, Refused, UnsupportedOnDevice
+from cuda_gym.judge.verification.cpp_text import includes, line_of, mask, own_functions
+from cuda_gym.judge.verification.python_names import Use, imported_names, used_names
+
+__all__ = ["check_kernels", "check_model"]
+
+_MODEL = "model_new.py"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rule:
+    """Names that a submission may not use, all for one reason."""
+
+    name: str
+    names: frozenset[str]
+    """Dotted, each with all that is below it."""
+    reason: str
+    """Goes after `uses X, `."""
+
+
+_KERNEL = "write it as a kernel in kernels/*.cu and call its launcher from cuda_extension"
+_RULES = (
+    _Rule(
+        name="native code",
+        names=frozenset({"ctypes", "_ctypes", "cffi", "torch.utils.cpp_extension"}),
+        reason=f"which runs native code that the judge did not compile; {_KERNEL}",
+    ),
+    _Rule(
+        name="other processes",
+        names=frozenset(
+            {"subprocess", "multiprocessing", "torch.multiprocessing", "os.system", "os.popen"}
+            | {"os.fork", "os.forkpty", "os.posix_spawn", "os.posix_spawnp", "pty"}
+            | {f"os.exec{kind}" for kind in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")}
+            | {f"os.spawn{kind}" for kind in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")}
+        ),
+        reason="which starts a process; a submission is judged in its own process alone: remove it",
+    ),
+    _Rule(
+        name="network",
+        names=frozenset({"socket", "urllib", "requests", "http", "httpx", "aiohttp"}),
+        reason="which needs a network; there is none while a submission is judged: remove it",
+    ),
+    _Rule(
+        name="other compute libraries",
+        names=frozenset({"numpy", "scipy", "numba", "triton", "cupy", "jax", "tensorflow"}),
+        reason=f"which computes outside of your kernels; {_KERNEL} (for plain numbers use math)",
+    ),
+    _Rule(
+        name="dynamic imports",
+        names=frozenset({"importlib", "imp", "runpy"}),
+        reason="which imports what cannot be read from the text; use a plain import",
+    ),
+    _Rule(
+        name="compilers of torch",
+        names=frozenset(
+            {"torch.compile", "torch._dynamo.optimize", "torch._inductor", "torch.library"}
+        )
+        | {"torch.jit.script", "torch.jit.trace", "torch.jit.trace_module", "torch.jit.freeze"}
+        | {"torch.jit.load", "torch.jit.optimize_for_inference"},
+        reason=f"which lets torch compute; {_KERNEL}",
+    ),
+)
+_EXTENSION_LOADERS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
+_CPP = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
+_FORBIDDEN_HEADER = re.compile(
+    r"thread|pthread\.h|unistd\.h|dlfcn\.h|fstream|sys/.*|/.*|(?:.*/)?\.\./.*"
+)
+_VENDOR_HEADER = re.compile(
+    r"cublas|cudnn|cusparse|cusolver|cufft|cutlass|cute/|curand\.h|mkl|dnnl"
+)
+_FORBIDDEN_CALL = re.compile(
+    r"(?<![\w.>:])(?P<qualifier>(?:\w++\s*+)?::\s*+)?"
+    r"(?P<name>system|popen|fork|vfork|dlopen)\s*+\("
+)
+_CONSTRUCTOR = re.compile(
+    r"__attribute__\s*\(\(\s*(?:\w+\s*,\s*)*_*constructor|\[\[\s*gnu\s*::\s*constructor"
+)
+_BASES_WITHOUT_FORWARD = frozenset({"nn.Module", "Module", "object"})
+_TELLING_CALLS = frozenset({"exec", "eval", "compile", "__import__", "open", "globals", "vars"})
+
+
+def check_model(source: str, *, device: Device, library: tuple[str, ...]) -> tuple[str, ...]:
+    """The facts of `model_new.py` that a reader of its Verdict should know.
+
+    Args:
+        source: its text.
+        device: where it is to run.
+        library: the calls of `cuda_extension.library` that the task allows.
+
+    Raises:
+        CompileError: it does not parse, or has no `ModelNew` with a `forward`.
+        Refused: it uses what the rules forbid.
+        UnsupportedOnDevice: it compiles its own extension on `cpu`.
+    """
+    tree = _parse(source)
+    _require_model(tree)
+    imported = imported_names(tree)
+    uses = list(used_names(tree, imported))
+    loaders = [use for use in uses if use.name in _EXTENSION_LOADERS]
+    refusals = [
+        f"{_MODEL}:{use.line} uses {use.name}, {rule.reason}. (Rule: {rule.name}.)"
+        for use in uses
+        for rule in _RULES
+        if use not in loaders and any(use.is_below(name) for name in rule.names)
+    ]
+    if refusals:
+        raise Refused("\n".join(dict.fromkeys(refusals)))
+    if loaders and device.kind == "cpu":
+        message = (
+            f"{loaders[0].name} is not available on the cpu device; put the CUDA source into "
+            'kernels/*.cu with an extern "C" launcher, and call it through cuda_extension'
+        )
+        place = Diagnostic(
+            severity=Severity.ERROR, message=message, file=_MODEL, line=loaders[0].line
+        )
+        raise UnsupportedOnDevice(str(place), (place,))
+    return tuple(dict.fromkeys(_model_evidence(tree, imported, uses, library)))
+
+
+def check_kernels(files: Mapping[str, str], library: tuple[str, ...]) -> tuple[str, ...]:
+    """The facts of CUDA C++ sources that a reader of their Verdict should know.
+
+    Raises:
+        Refused: they include or call what reaches out of the kernel.
+    """
+    refusals: list[str] = []
+    evidence: list[str] = []
+    masked = {path: mask(text) for path, text in sorted(files.items()) if path.endswith(_CPP)}
+    own = {name for code in masked.values() for name in own_functions(code)}
+    for path, code in masked.items():
+        for line, header in includes(code, files[path]):
+            if _FORBIDDEN_HEADER.fullmatch(header):
+                refusals.append(
+                    f"{path}:{line} includes {header!r}, which reaches out of the kernel; remove it "
+                    "and include only CUDA's, C++'s and your own headers by their plain names"
+                )
+            elif not library and _VENDOR_HEADER.match(header):
+                evidence.append(f"{path}:{line} includes {header!r}")
+        for match in _FORBIDDEN_CALL.finditer(code):
+            qualifier = re.sub(r"\s", "", match["qualifier"] or "")
+            is_own = qualifier != "std::" and match["name"] in own
+            if qualifier in ("", "::", "std::") and not is_own:
+                refusals.append(
+                    f"{path}:{line_of(code, match.start('name'))} calls {match['name']}(), which "
+                    "reaches out of the kernel; remove it"
+                )
+        for match in _CONSTRUCTOR.finditer(code):
+            refusals.append(
+                f"{path}:{line_of(code, match.start())} has a constructor function, which runs when "
+                "the library is loaded; let a launcher do that work"
+            )
+    if refusals:
+        raise Refused("\n".join(dict.fromkeys(refusals)))
+    return tuple(dict.fromkeys(evidence))
+
+
+def _parse(source: str) -> ast.Module:
+    """The syntax tree.
+
+    Raises:
+        CompileError: with line, column and the text there.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # '\d' in a string of the agent's is not our warning
+            return ast.parse(source, _MODEL)
+    except SyntaxError as error:
+        text = f": {error.text.strip()[:120]}" if error.text and error.text.strip() else ""
+        place = Diagnostic(
+            severity=Severity.ERROR,
+            message=f"{error.msg}{text}",
+            file=_MODEL,
+            line=error.lineno,
+            column=error.offset,
+        )
+        raise CompileError(str(place), (place,)) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise CompileError(
+            f"{_MODEL} cannot be parsed ({type(error).__name__}): it is nested too deeply or holds "
+            "characters that are no text; write plain Python"
+        ) from None
+
+
+def _require_model(tree: ast.Module) -> None:
+    """Refuse a module without `ModelNew`, or one that surely has no `forward`.
+
+    Raises:
+        CompileError: with the shape of what is missing.
+    """
+    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    bound = {
+        node.id if isinstance(node, ast.Name) else node.asname or node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.alias)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    }
+    if "ModelNew" not in classes | dict.fromkeys(bound):
+        raise CompileError(
+            f"{_MODEL} has no class ModelNew; write `class ModelNew(nn.Module)` with the "
+            "constructor of the reference Model and a `forward`"
+        )
+    if "ModelNew" in classes and not _may_have_forward(classes["ModelNew"], classes):
+        line = classes["ModelNew"].lineno
+        message = "class ModelNew has no method forward; write `def forward(self, ...)`"
+        place = Diagnostic(severity=Severity.ERROR, message=message, file=_MODEL, line=line)
+        raise CompileError(str(place), (place,))
+
+
+def _may_have_forward(model: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> bool:
+    """Whether a class, or a base of it that is not known here, may have a `forward`."""
+    seen: set[str] = set()
+    waiting = [model]
+    while waiting:
+        node = waiting.pop()
+        seen.add(node.name)
+        if any(
+            getattr(inner, "name", getattr(inner, "id", None)) == "forward"
+            for inner in ast.walk(node)
+        ):
+            return True
+        for base in node.bases:
+            name = _base_name(base)
+            if name is None or name not in classes.keys() | _BASES_WITHOUT_FORWARD:
+                return True
+            if name in classes and name not in seen:
+                waiting.append(classes[name])
+    return False
+
+
+def _base_name(node: ast.expr) -> str | None:
+    """`Name` or `module.Name`; None for anything longer, and for calls."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=module), attr=name):
+            return f"{module}.{name}"
+    return None
+
+
+def _model_evidence(
+    tree: ast.Module, imported: Mapping[str, Use], uses: Sequence[Use], library: tuple[str, ...]
+) -> Iterator[str]:
+    """What a reader should know, though it breaks no rule."""
+    for use in imported.values():
+        if any(use.is_below(name) for rule in _RULES for name in rule.names):
+            yield f"{_MODEL}:{use.line} imports {use.name}"
+        elif use.is_below("model"):
+            yield f"{_MODEL}:{use.line} imports {use.name}, the reference"
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in _TELLING_CALLS:
+                yield f"{_MODEL}:{node.lineno} calls {name}()"
+            case ast.Try(handlers=[_, *_]):
+                yield f"{_MODEL}:{node.lineno} catches errors"
+    yield from _extension_evidence(uses, library)
+
+
+def _extension_evidence(uses: Sequence[Use], library: tuple[str, ...]) -> Iterator[str]:
+    """How compiled code is reached."""
+    if not any(use.is_below("cuda_extension") for use in uses):
+        yield f"{_MODEL} never uses cuda_extension"
+    for use in uses:
+        call = use.name.removeprefix("cuda_extension.library.")
+        if call != use.name and call not in library:
+            yield f"{_MODEL}:{use.line} calls library.{call}, which this task does not allow"
+        elif use.name in _EXTENSION_LOADERS:
+            yield f"{_MODEL}:{use.line} compiles an extension of its own with {use.name}"
+        elif use.is_below("torch._C") or use.is_below("torch.ops"):
+            yield f"{_MODEL}:{use.line} uses {use.name}, an inner part of torch"
