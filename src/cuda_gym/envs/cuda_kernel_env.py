@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import gymnasium as gym
 
 from cuda_gym.core import Action, Episode, Observation, Task
+from cuda_gym.envs.rules import Rules
 from cuda_gym.envs.session import Session, SessionJudge
 from cuda_gym.envs.spaces import action_space, as_arrays, observation_space
 
@@ -94,12 +96,8 @@ class CudaKernelEnv(gym.Env[dict[str, Any], str]):
         self._suite = suite
         self._task = task
         self._device = device
-        self._session_options: dict[str, Any] = {
-            "reward": reward,
-            "max_turns": max_turns,
-            "observation_chars": observation_chars,
-            "workspace": workspace,
-        }
+        self._workspace = workspace
+        self._rules = Rules(reward=reward, max_turns=max_turns, observation_chars=observation_chars)
         self._judge = judge
         self._session: Session | None = None
 
@@ -136,7 +134,9 @@ class CudaKernelEnv(gym.Env[dict[str, Any], str]):
         if self._session is None or self._session.task != task:
             if self._session is not None:
                 self._session.close()
-            self._session = Session(task, self._open_judge(), **self._session_options)
+            self._session = Session(
+                task, self._open_judge(), workspace=self._workspace, **asdict(self._rules)
+            )
         first = self._session.reset()
         self._show(None, first, 0.0)
         return as_arrays(first), {"task": task.id, "stage": first.stage.value}

@@ -17,9 +17,9 @@ from cuda_gym.core import Action, Episode, Observation, Stage, Submission, Task,
 from cuda_gym.envs.actions import parse_action
 from cuda_gym.envs.briefing import first_text, open_workspace
 from cuda_gym.envs.feedback import describe_settlement, describe_verdict
-from cuda_gym.envs.observation import MIN_CHARS, StepResult, info_of, observe, valid
+from cuda_gym.envs.observation import StepResult, info_of, observe, valid
 from cuda_gym.envs.reward import REWARDS, Ledger, Measurement
-from cuda_gym.envs.signatures import closest
+from cuda_gym.envs.rules import Rules
 from cuda_gym.envs.snapshot import Snapshot
 from cuda_gym.envs.tools import Reply, SessionJudge, Tools, judge_steadily
 from cuda_gym.envs.workspace import Workspace
@@ -53,21 +53,9 @@ class Session:
         observation_chars: int = 8000,
         workspace: str | Path | None = None,
     ) -> None:
-        if reward not in REWARDS:
-            raise ValueError(
-                f"There is no reward {reward!r}.{closest(reward, REWARDS)} "
-                f"The rewards are {', '.join(REWARDS)}."
-            )
-        if max_turns < 1 or observation_chars < MIN_CHARS:
-            raise ValueError(
-                f"max_turns is at least 1 and observation_chars at least {MIN_CHARS}; "
-                f"got {max_turns} and {observation_chars}."
-            )
         self.task = task
-        self.max_turns = max_turns
+        self.rules = Rules(reward=reward, max_turns=max_turns, observation_chars=observation_chars)
         self._judge = judge
-        self._reward = REWARDS[reward]
-        self._observation_chars = observation_chars
         self._folder = None if workspace is None else Path(workspace)
         self._workspace: Workspace | None = None
         self._snapshot: Snapshot | None = None
@@ -82,14 +70,14 @@ class Session:
         workspace.restore(workspace.start)
         self._judge.warm(self.task)
         text = first_text(
-            self.task, self._judge.device, reward=self._reward.name, max_turns=self.max_turns
+            self.task, self._judge.device, reward=self.rules.reward, max_turns=self.rules.max_turns
         )
-        metrics = {"paid": 0.0, "turns_used": 0.0, "turns_left": float(self.max_turns)}
-        first = observe(text, Stage.START, metrics, max_chars=self._observation_chars)
+        metrics = {"paid": 0.0, "turns_used": 0.0, "turns_left": float(self.rules.max_turns)}
+        first = observe(text, Stage.START, metrics, max_chars=self.rules.observation_chars)
         self._snapshot = Snapshot(
             files=workspace.start,
             start=workspace.start,
-            ledger=Ledger(reward=self._reward),
+            ledger=Ledger(reward=REWARDS[self.rules.reward]),
             first=first,
         )
         return first
@@ -102,7 +90,7 @@ class Session:
         reply = self._perform(text)
         self._learn(reply)
         told = self._told(reply)
-        is_last = reply.ends or len(self._state.turns) + 1 == self.max_turns
+        is_last = reply.ends or len(self._state.turns) + 1 == self.rules.max_turns
         if reply.void is None and is_last:
             reply = self._judge_finally(reply)
         return self._close_turn(text, told, reply, settles=is_last)
@@ -233,13 +221,13 @@ class Session:
             state = replace(state, ledger=ledger)
         files = self._files()
         used = len(state.turns) + 1
-        left = 0 if state.ended else self.max_turns - used
+        left = 0 if state.ended else self.rules.max_turns - used
         metrics = state.metrics_of(files)
         metrics |= {"reward": reward, "turns_used": float(used), "turns_left": float(left)}
         if not state.ended:
             told += f"\n\nTurns left: {left}."
         stage = state.stage_of(files)
-        observation = observe(told.lstrip(), stage, metrics, max_chars=self._observation_chars)
+        observation = observe(told.lstrip(), stage, metrics, max_chars=self.rules.observation_chars)
         turn = Turn(action=Action(text), observation=observation, reward=reward)
         self._snapshot = replace(state, turns=(*state.turns, turn))
         return self._result(observation, reward, reply)
@@ -251,7 +239,7 @@ class Session:
         metrics = {"reward": 0.0, "paid": state.ledger.paid, "turns_left": 0.0}
         metrics["turns_used"] = float(len(state.turns))
         text = f"The episode is over ({how}). Nothing was done; reset begins another."
-        observation = observe(text, Stage.SETTLED, metrics, max_chars=self._observation_chars)
+        observation = observe(text, Stage.SETTLED, metrics, max_chars=self.rules.observation_chars)
         return self._result(observation, 0.0, Reply())
 
     def _result(self, observation: Observation, reward: float, reply: Reply) -> StepResult:

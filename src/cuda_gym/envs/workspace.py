@@ -30,7 +30,16 @@ KERNEL_SUFFIXES = (".cu", ".cuh", ".h", ".cpp", ".hpp")
 
 _LOCK = ".lock"
 _FULL_OR_FORBIDDEN = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.EPERM, errno.EEXIST}
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EIO,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EEXIST,
+    }
 )
 
 

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from cuda_gym.core import Diagnostic, Findings, Outcome, Severity, Submission, Verdict
+from cuda_gym.envs.feedback import describe_findings, describe_settlement, describe_verdict
+
+FILES = Submission.of({"kernels/relu.cu": "first\n\tx = y;\n", "model_new.py": ""})
+Find = Callable[[Outcome | None], Findings]
+
+
+def test_errors_come_first_with_their_line_and_a_caret() -> None:
+    warning = Diagnostic(
+        severity=Severity.WARNING, message="unused", file="kernels/relu.cu", line=1
+    )
+    error = Diagnostic(
+        severity=Severity.ERROR, message="no y", file="kernels/relu.cu", line=2, column=6
+    )
+    findings = Findings(
+        outcome=Outcome.COMPILE_ERROR, summary="1 error.", diagnostics=(warning, error)
+    )
+    assert describe_findings(findings, FILES).split("\n") == [
+        "1 error.",
+        "kernels/relu.cu:2:6: error: no y",
+        "    2 |     x = y;",
+        "      |         ^",
+        "kernels/relu.cu:1: warning: unused",
+        "    1 | first",
+        "Next: repair the first error, then compile again.",
+    ]
+
+
+def test_a_place_that_is_not_in_the_files_is_told_without_source() -> None:
+    stray = Diagnostic(severity=Severity.ERROR, message="gone", file="kernels/relu.cu", line=99)
+    findings = Findings(outcome=Outcome.COMPILE_ERROR, summary="s", diagnostics=(stray,))
+    assert "kernels/relu.cu:99: error: gone\nNext" in describe_findings(findings, FILES)
+
+
+def test_many_errors_are_counted() -> None:
+    errors = tuple(Diagnostic(severity=Severity.ERROR, message=str(i)) for i in range(30))
+    findings = Findings(outcome=Outcome.COMPILE_ERROR, summary="s", diagnostics=errors)
+    assert "... and 22 more." in describe_findings(findings, FILES)
+
+
+def test_a_wrong_draw_is_told_with_counts_places_and_pattern(make_findings: Find) -> None:
+    text = describe_findings(make_findings(Outcome.WRONG), FILES)
+    for part in (
+        "1 of 2 passed",
+        "failed: ordinary (x: 4 x 8, normal)",
+        "4 of 32 elements wrong (12.5%)",
+        "first at [0, 7]: got 1.5, expected 1, allowed error 1e-06",
+        "worst at [3, 7]: got 9, expected 1",
+        "pattern: every 8th element",
+        "kernel relu_kernel: runs as loop, 1,024 bytes of shared memory",
+    ):
+        assert part in text
+
+
+def test_a_verdict_shows_times_ratios_and_interval(make_verdict: Callable[..., Verdict]) -> None:
+    text = describe_verdict(make_verdict(Outcome.CORRECT, 2.0), FILES)
+    assert "yours            50.0 us" in text
+    assert "torch.compile   100.0 us               2.00x  [1.96, 2.04]" in text
+    assert "eager           120.0 us               2.40x" in text
+    assert "load 0.50" in text
+
+
+@pytest.mark.parametrize(
+    ("speedup", "advice"), [(0.5, "slower than"), (1.0, "within the noise"), (3.0, "submit")]
+)
+def test_the_advice_follows_the_interval(
+    make_verdict: Callable[..., Verdict], speedup: float, advice: str
+) -> None:
+    text = describe_verdict(make_verdict(Outcome.CORRECT, speedup), FILES)
+    assert advice in text.split("Next:")[1]
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_every_outcome_is_told_in_words_everywhere(
+    make_verdict: Callable[..., Verdict], outcome: Outcome
+) -> None:
+    verdict = make_verdict(outcome)
+    assert len(describe_verdict(verdict, FILES).split("\n")) >= 2
+    assert "It returned 1.5 in all." in describe_settlement(verdict, FILES, paid=1.5)
+
+
+def test_what_it_printed_is_shown_bounded(make_findings: Find) -> None:
+    findings = replace(make_findings(Outcome.RUNTIME_ERROR), output="x" * 5000)
+    text = describe_findings(findings, FILES)
+    assert "It printed:\nxxx" in text
+    assert len(text) < 1500
+
+
+def test_a_settlement_without_anything_handed_in_says_so() -> None:
+    assert "Nothing was handed in" in describe_settlement(None, FILES, paid=0.0)
