@@ -12,11 +12,11 @@ and every variable of a process is open to the code that runs in it. Here there 
 that could undo the change is referred to from C only, where no garbage collector lists it.
 
 Covered: all dispatched operators, in-place and out variants, sparse, quantised, nested and MKL-DNN
-tensors, casts, copies and reads of values.
+tensors, casts, copies, `item()`.
 
 Not covered: kernels that the submission took out of the table before (`torch.library.get_kernel`),
-machine code that `torch.compile` made before, native code that calls into torch's libraries, and
-NumPy on memory shared with a tensor. The static checks name them where they see them; what proves
+machine code that `torch.compile` made before, native code that calls into torch's libraries,
+`tolist()`, and NumPy on memory shared with a tensor. The static checks name them where they see them; what proves
 a submission is which kernels ran in the timed calls. Operators of other backends are not touched.
 """
 
