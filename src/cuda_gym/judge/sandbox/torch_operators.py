@@ -15,9 +15,10 @@ Covered: all dispatched operators, in-place and out variants, sparse, quantised,
 tensors, casts, copies, `item()`.
 
 Not covered: kernels that the submission took out of the table before (`torch.library.get_kernel`),
-machine code that `torch.compile` made before, native code that calls into torch's libraries,
-`tolist()`, and NumPy on memory shared with a tensor. The static checks name them where they see them; what proves
-a submission is which kernels ran in the timed calls. Operators of other backends are not touched.
+machine code that `torch.compile` made before, native code that calls into torch's libraries, and
+values read past the table (`tolist()`, NumPy on memory shared with a tensor). The static checks
+name the imports that lead there; what proves a submission is which kernels ran in the timed calls.
+Operators of other backends are not touched.
 """
 
 from __future__ import annotations
