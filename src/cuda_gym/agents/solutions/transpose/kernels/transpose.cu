@@ -1,16 +1,25 @@
 // Transpose by tiles of 16 x 16: a row of a tile is 64 bytes, one line of the cache, so each line
-// is read once and written once. One thread moves one tile, through memory of its own.
+// is fetched once and written while it is near. One thread moves one tile, in parts of 4 x 4, which
+// fit into registers.
 #include <cuda_runtime.h>
 
 constexpr int TILE = 16;
+constexpr int PART = 4;
+
+__device__ __forceinline__ void move_part(float* __restrict__ to, const float* __restrict__ from,
+                                          int rows, int columns) {
+    float part[PART][PART];
+    for (int r = 0; r < PART; ++r)
+        for (int c = 0; c < PART; ++c) part[c][r] = from[(size_t)r * columns + c];
+    for (int c = 0; c < PART; ++c)
+        for (int r = 0; r < PART; ++r) to[(size_t)c * rows + r] = part[c][r];
+}
 
 __device__ void move_whole_tile(float* __restrict__ to, const float* __restrict__ from, int rows,
                                 int columns) {
-    float tile[TILE][TILE];
-    for (int r = 0; r < TILE; ++r)
-        for (int c = 0; c < TILE; ++c) tile[r][c] = from[(size_t)r * columns + c];
-    for (int c = 0; c < TILE; ++c)
-        for (int r = 0; r < TILE; ++r) to[(size_t)c * rows + r] = tile[r][c];
+    for (int c = 0; c < TILE; c += PART)
+        for (int r = 0; r < TILE; r += PART)
+            move_part(to + (size_t)c * rows + r, from + (size_t)r * columns + c, rows, columns);
 }
 
 __global__ void transpose_kernel(float* __restrict__ out, const float* __restrict__ x, int rows,
