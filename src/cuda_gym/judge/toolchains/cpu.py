@@ -177,8 +177,10 @@ def _write(program: Program, folder: Path) -> None:
     for path, rewritten in program.files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        prefix = "#include <cuda_runtime.h>\n" if path.endswith(".cu") else ""
-        # On one line before the text, so that a header's #pragma once stays the first thing in it.
+        prefix = ""
+        if path.endswith(".cu"):
+            keeps_index = f"#define CUDA_ON_CPU_KEEPS_INDEX {int(program.keeps_index)}\n"
+            prefix = f"{keeps_index}#include <cuda_runtime.h>\n"
         target.write_text(f'{prefix}#line 1 "{path}"\n{rewritten.text}\n', encoding="utf-8")
 
 

@@ -45,6 +45,8 @@ class Modes:
     kernels: Mapping[str, Mode]
     unknown: Mode
     """For launches whose kernel is not known by name: macro parameters, function pointers."""
+    keeps_index: bool
+    """Whether functions other than kernels read `threadIdx`."""
 
     def of(self, kernel: str) -> Mode:
         """The mode in which a name is launched."""
@@ -70,7 +72,10 @@ def modes(found: Sequence[Declaration]) -> Modes:
         for name in kernel.names:
             kernels[name] = _stricter(mode, kernels.get(name, Mode.LOOP))
     loop = Mode.LOOP_WITH_INDEX if indexing_names else Mode.LOOP
-    return Modes(kernels=kernels, unknown=Mode.FIBERS if waiting else loop)
+    unknown = Mode.FIBERS if waiting else loop
+    # A cooperative group reads it for the kernel that holds the group.
+    keeps_index = bool(indexing_names) or any("cooperative_groups" in d.mentions for d in found)
+    return Modes(kernels=kernels, unknown=unknown, keeps_index=keeps_index)
 
 
 def _stricter(a: Mode, b: Mode) -> Mode:

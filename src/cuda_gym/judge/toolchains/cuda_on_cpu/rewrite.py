@@ -58,6 +58,8 @@ class Program:
     """By path inside the workspace."""
     kernels: Mapping[str, Mode]
     """Each `__global__` function, and how its threads are run."""
+    keeps_index: bool
+    """Whether functions other than kernels read `threadIdx`."""
 
 
 def rewrite(files: Mapping[str, str]) -> Program:
@@ -84,7 +86,11 @@ def rewrite(files: Mapping[str, str]) -> Program:
         for match in re.finditer(r"\b__noinline__\b", source.masked):
             edits.replace(*match.span(), "__attribute__((noinline))")
         rewritten[source.path] = edits.apply()
-    return Program(files=rewritten, kernels=_real_kernels(found, decided))
+    return Program(
+        files=rewritten,
+        kernels=_real_kernels(found, decided),
+        keeps_index=decided.keeps_index,
+    )
 
 
 def _real_kernels(found: Sequence[Declaration], decided: Modes) -> dict[str, Mode]:

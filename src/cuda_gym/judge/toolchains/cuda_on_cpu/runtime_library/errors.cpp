@@ -25,7 +25,7 @@ constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t signal_stack_bytes = 64 << 10;
 
 const char* describe(int signal, const void* address, const Block* block, char* text, size_t size) {
-  const bool is_in_kernel = block && block->launch;
+  const bool is_in_kernel = block->launch;
   switch (signal) {
     case SIGFPE: return "whole-number division by zero";
     case SIGILL: return "__trap() or an illegal instruction";
@@ -45,7 +45,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
   const Block* const block = cuda_on_cpu_block;
   const char* const fact = describe(signal, info->si_addr, block, what, sizeof what);
   int length;
-  if (!block || !block->launch) {
+  if (!block->launch) {
     length = snprintf(line, sizeof line, "%s outside any kernel\n", fact);
   } else {
     length = snprintf(line, sizeof line, "%s in kernel %s, block (%u,%u,%u)", fact,
@@ -154,7 +154,7 @@ int cuda_on_cpu_install_fault_handler(int descriptor) {
 // A barrier in a kernel in which none was seen: the results would be wrong, so that nothing may go on.
 void cuda_on_cpu_wait_in_loop(const char* what) {
   const Block* const block = cuda_on_cpu_block;
-  const char* const kernel = block && block->launch ? block->launch->kernel : "?";
+  const char* const kernel = block->launch ? block->launch->kernel : "?";
   char line[400];
   const int length = snprintf(
       line, sizeof line,

@@ -246,14 +246,22 @@ unsigned combine(WarpOperation operation, unsigned a, unsigned b) {
 // Lanes that meet must ask for the same operation with the same mask; anything else is undefined in
 // CUDA, and here it is an error.
 void check_agreement(Block* block, unsigned first, unsigned warp, unsigned lanes) {
-  for (unsigned rest = lanes; rest; rest &= rest - 1) {
-    const unsigned thread = warp * 32 + __builtin_ctz(rest);
-    if (block->operation[thread] != block->operation[first])
-      abandon(block, "thread %u is at %s while thread %u of its warp is at %s", first,
-              name_of(block->operation[first]), thread, name_of(block->operation[thread]));
-    if (block->mask[thread] != block->mask[first])
-      abandon(block, "threads %u and %u meet at %s with different masks, 0x%08x and 0x%08x", first,
-              thread, name_of(block->operation[first]), block->mask[first], block->mask[thread]);
+  const unsigned base = warp * 32, mask = block->mask[first];
+  const WarpOperation operation = block->operation[first];
+  unsigned other_operation = 0, other_mask = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    other_operation |= (unsigned)(block->operation[base + lane] != operation) << lane;
+    other_mask |= (unsigned)(block->mask[base + lane] != mask) << lane;
+  }
+  if (other_operation & lanes) {
+    const unsigned thread = base + __builtin_ctz(other_operation & lanes);
+    abandon(block, "thread %u is at %s while thread %u of its warp is at %s", first,
+            name_of(operation), thread, name_of(block->operation[thread]));
+  }
+  if (other_mask & lanes) {
+    const unsigned thread = base + __builtin_ctz(other_mask & lanes);
+    abandon(block, "threads %u and %u meet at %s with different masks, 0x%08x and 0x%08x", first,
+            thread, name_of(operation), mask, block->mask[thread]);
   }
 }
 

@@ -23,7 +23,8 @@ thread_local CUDA_ON_CPU_TLS uint3 blockIdx;
 thread_local CUDA_ON_CPU_TLS dim3 blockDim;
 thread_local CUDA_ON_CPU_TLS dim3 gridDim;
 thread_local CUDA_ON_CPU_TLS char* cuda_on_cpu_dynamic_shared;
-thread_local CUDA_ON_CPU_TLS cuda_on_cpu::Block* cuda_on_cpu_block;
+static cuda_on_cpu::Block outside_of_kernels;
+thread_local CUDA_ON_CPU_TLS cuda_on_cpu::Block* cuda_on_cpu_block = &outside_of_kernels;
 
 extern "C" void* __tls_get_addr(size_t* module_and_offset);
 

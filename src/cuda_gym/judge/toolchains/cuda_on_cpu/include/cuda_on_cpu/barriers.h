@@ -6,8 +6,7 @@
 namespace cuda_on_cpu {
 
 CUDA_ON_CPU_INLINE int wait_for_block(Barrier kind, int predicate) {
-  Block* const block = cuda_on_cpu_block;
-  if (__builtin_expect(!block || !block->current, 0)) cuda_on_cpu_wait_in_loop("__syncthreads");
+  Block* const block = block_to_wait_in("__syncthreads");
   const unsigned thread = block->current->thread;
   if (block->num_at_barrier == 0) {
     block->barrier = kind;

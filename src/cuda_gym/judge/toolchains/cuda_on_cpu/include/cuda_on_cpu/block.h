@@ -81,6 +81,7 @@ extern thread_local CUDA_ON_CPU_TLS dim3 gridDim;
 static constexpr int warpSize = 32;
 
 extern "C" {
+// Never null: outside of kernels it is a block without a current thread.
 extern thread_local CUDA_ON_CPU_TLS cuda_on_cpu::Block* cuda_on_cpu_block;
 extern thread_local CUDA_ON_CPU_TLS char* cuda_on_cpu_dynamic_shared;
 
@@ -94,3 +95,14 @@ void cuda_on_cpu_complete(cuda_on_cpu::Block*, unsigned warp, unsigned lanes);
 [[noreturn]] void cuda_on_cpu_wait_in_loop(const char* what);
 [[noreturn]] void cuda_on_cpu_trap(void);
 }
+
+namespace cuda_on_cpu {
+
+// The current block, in which a thread is about to wait.
+CUDA_ON_CPU_INLINE Block* block_to_wait_in(const char* what) {
+  Block* const block = cuda_on_cpu_block;
+  if (__builtin_expect(!block->current, 0)) cuda_on_cpu_wait_in_loop(what);
+  return block;
+}
+
+}  // namespace cuda_on_cpu

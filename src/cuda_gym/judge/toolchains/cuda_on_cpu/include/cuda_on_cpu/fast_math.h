@@ -49,18 +49,23 @@ CUDA_ON_CPU_INLINE constexpr float clamp(float x, float low, float high) {
   return x > high ? high : x;
 }
 
+// e^x for -87 <= x <= 88.
+CUDA_ON_CPU_INLINE constexpr float exp_inside(float x) {
+  const float k = __builtin_rintf(x * 1.44269504088896341f);
+  return (1.0f + exp_minus_1_near_0(less_log_2(x, k))) * power_of_two((int)k);
+}
+
+// NaN needs no care of its own here: it passes through the clamp and the polynomial.
 CUDA_ON_CPU_INLINE constexpr float expf(float x) {
   const float inside = clamp(x, -104.0f, 89.0f);
   const float k = __builtin_rintf(inside * 1.44269504088896341f);
-  const float y = 1.0f + exp_minus_1_near_0(less_log_2(inside, k));
-  return x != x ? x : scale(y, (int)k);
+  return scale(1.0f + exp_minus_1_near_0(less_log_2(inside, k)), (int)k);
 }
 
 CUDA_ON_CPU_INLINE constexpr float exp2f(float x) {
   const float inside = clamp(x, -151.0f, 129.0f);
   const float k = __builtin_rintf(inside);
-  const float y = 1.0f + exp_minus_1_near_0((inside - k) * 0.69314718055994531f);
-  return x != x ? x : scale(y, (int)k);
+  return scale(1.0f + exp_minus_1_near_0((inside - k) * 0.69314718055994531f), (int)k);
 }
 
 CUDA_ON_CPU_INLINE constexpr float expm1f(float x) {
@@ -72,8 +77,7 @@ CUDA_ON_CPU_INLINE constexpr float expm1f(float x) {
   const float p = exp_minus_1_near_0(less_log_2(inside, k));
   const float y = 2.0f * __builtin_fmaf(half, p, half - 0.5f);
   const float large = x > 88.7f ? expf(x) : y;
-  const float small = x * x < 1e-14f ? x : large;
-  return x != x ? x : small;
+  return x * x < 1e-14f ? x : large;
 }
 
 // log(1 + f) for sqrt(1/2) - 1 <= f <= sqrt(2) - 1.
@@ -147,33 +151,47 @@ CUDA_ON_CPU_INLINE constexpr float tanhf(float x) {
   p = __builtin_fmaf(p, s, 0.13332602381706238f);
   p = __builtin_fmaf(p, s, -0.33333319425582886f);
   const float small = __builtin_fmaf(p * s, a, a);
-  const float large = 1.0f - 2.0f / (expf(2.0f * a) + 1.0f);
+  // tanh(10) is the float 1.
+  const float large = 1.0f - 2.0f / (exp_inside(a > 10.0f ? 20.0f : 2.0f * a) + 1.0f);
   return __builtin_copysignf(a < 0.55f ? small : large, x);
 }
 
 CUDA_ON_CPU_INLINE constexpr float erff(float x) {
   const float a = __builtin_fabsf(x), s = x * x;
-  float p = 8.409920701524243e-05f;
-  p = __builtin_fmaf(p, s, -0.0008152627851814032f);
-  p = __builtin_fmaf(p, s, 0.005201960448175669f);
-  p = __builtin_fmaf(p, s, -0.026859799399971962f);
-  p = __builtin_fmaf(p, s, 0.11283703148365021f);
-  p = __builtin_fmaf(p, s, -0.37612634897232056f);
-  p = __builtin_fmaf(p, s, 0.12837916612625122f);
+  float p = -0.0006021806038916111f;
+  p = __builtin_fmaf(p, s, 0.004999601282179356f);
+  p = __builtin_fmaf(p, s, -0.02677128277719021f);
+  p = __builtin_fmaf(p, s, 0.11281955242156982f);
+  p = __builtin_fmaf(p, s, -0.3761250674724579f);
+  p = __builtin_fmaf(p, s, 0.12837915122509003f);
   const float small = __builtin_fmaf(p, a, a);
   // -log(erfc(b)) for 0.92 <= b <= 4; erf(4) is the float 1.
   const float b = a > 4.0f ? 4.0f : a;
-  float q = 2.1095051124575548e-05f;
-  q = __builtin_fmaf(q, b, -0.0004344626213423908f);
-  q = __builtin_fmaf(q, b, 0.00417106319218874f);
-  q = __builtin_fmaf(q, b, -0.02511942759156227f);
-  q = __builtin_fmaf(q, b, 0.10828009247779846f);
-  q = __builtin_fmaf(q, b, 0.6333469152450562f);
-  q = __builtin_fmaf(q, b, 1.1295149326324463f);
-  q = __builtin_fmaf(q, b, -0.00017468445003032684f);
-  const float large = 1.0f - expf(-q);
-  const float y = __builtin_copysignf(a < 0.92f ? small : large, x);
-  return x != x ? x : y;
+  float q = -0.00019593826436903328f;
+  q = __builtin_fmaf(q, b, 0.0030432266648858786f);
+  q = __builtin_fmaf(q, b, -0.022226955741643906f);
+  q = __builtin_fmaf(q, b, 0.10393166542053223f);
+  q = __builtin_fmaf(q, b, 0.6371821761131287f);
+  q = __builtin_fmaf(q, b, 1.1276756525039673f);
+  q = __builtin_fmaf(q, b, 0.00019566653645597398f);
+  const float large = 1.0f - exp_inside(-q);
+  return __builtin_copysignf(a < 0.92f ? small : large, x);
 }
+
+// The other number where one is NaN. The C library's are calls on x86-64.
+template <class T>
+CUDA_ON_CPU_INLINE constexpr T larger(T a, T b) {
+  const T picked = a > b ? a : b;
+  return b != b ? a : picked;
+}
+template <class T>
+CUDA_ON_CPU_INLINE constexpr T smaller(T a, T b) {
+  const T picked = a < b ? a : b;
+  return b != b ? a : picked;
+}
+CUDA_ON_CPU_INLINE constexpr float fmaxf(float a, float b) { return larger(a, b); }
+CUDA_ON_CPU_INLINE constexpr float fminf(float a, float b) { return smaller(a, b); }
+CUDA_ON_CPU_INLINE constexpr double fmax(double a, double b) { return larger(a, b); }
+CUDA_ON_CPU_INLINE constexpr double fmin(double a, double b) { return smaller(a, b); }
 
 }  // namespace cuda_on_cpu

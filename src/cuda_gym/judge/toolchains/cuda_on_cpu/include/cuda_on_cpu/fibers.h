@@ -7,6 +7,11 @@
 
 #include "block.h"
 
+// Whether functions other than kernels read threadIdx: the rewriting knows, and says 0 where none does.
+#ifndef CUDA_ON_CPU_KEEPS_INDEX
+#define CUDA_ON_CPU_KEEPS_INDEX 1
+#endif
+
 namespace cuda_on_cpu {
 
 #if defined(__x86_64__)
@@ -92,7 +97,9 @@ CUDA_ON_CPU_INLINE void go_on_with(Block* block, Fiber* self, Fiber* other) {
     block->current = other;
     switch_stacks(&self->stack_pointer, other->stack_pointer);
   }
+#if CUDA_ON_CPU_KEEPS_INDEX
   ::threadIdx = self->index;
+#endif
 }
 
 // Lets others run until somebody has marked the current thread as ready.
@@ -115,7 +122,7 @@ CUDA_ON_CPU_INLINE void suspend(Block* block, unsigned thread) {
 // flag: fibers are cooperative, so that without this the thread waited for would never come.
 CUDA_ON_CPU_INLINE void yield() {
   Block* const block = cuda_on_cpu_block;
-  if (!block || !block->current) return;
+  if (!block->current) return;
   Fiber* const self = block->current;
   const unsigned warp = self->thread >> 5;
   block->ready[warp] |= 1u << (self->thread & 31);
@@ -125,7 +132,7 @@ CUDA_ON_CPU_INLINE void yield() {
 // The same, but not every time: most atomic operations are no spin.
 CUDA_ON_CPU_INLINE void yield_now_and_then() {
   Block* const block = cuda_on_cpu_block;
-  if (__builtin_expect(block && (++block->num_spins & 63) == 0, 0)) yield();
+  if (__builtin_expect((++block->num_spins & 63) == 0, 0)) yield();
 }
 
 }  // namespace cuda_on_cpu

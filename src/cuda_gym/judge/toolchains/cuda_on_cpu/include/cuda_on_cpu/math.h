@@ -15,6 +15,10 @@
 #define __builtin_log1pf ::cuda_on_cpu::log1pf
 #define __builtin_tanhf ::cuda_on_cpu::tanhf
 #define __builtin_erff ::cuda_on_cpu::erff
+#define __builtin_fmaxf ::cuda_on_cpu::fmaxf
+#define __builtin_fminf ::cuda_on_cpu::fminf
+#define __builtin_fmax ::cuda_on_cpu::fmax
+#define __builtin_fmin ::cuda_on_cpu::fmin
 #include <cmath>
 #undef __builtin_expf
 #undef __builtin_exp2f
@@ -25,6 +29,10 @@
 #undef __builtin_log1pf
 #undef __builtin_tanhf
 #undef __builtin_erff
+#undef __builtin_fmaxf
+#undef __builtin_fminf
+#undef __builtin_fmax
+#undef __builtin_fmin
 
 #include <cfloat>
 #include <climits>
@@ -34,20 +42,27 @@
 #include <math.h>
 
 // Inline bodies for functions of the C library, as its own headers give them for memcpy.
-#define CUDA_ON_CPU_INLINE_BODY(name)                                                  \
-  extern "C" inline __attribute__((gnu_inline, always_inline)) float name(float x) noexcept { \
-    return cuda_on_cpu::name(x);                                                       \
-  }
-CUDA_ON_CPU_INLINE_BODY(expf)
-CUDA_ON_CPU_INLINE_BODY(exp2f)
-CUDA_ON_CPU_INLINE_BODY(expm1f)
-CUDA_ON_CPU_INLINE_BODY(logf)
-CUDA_ON_CPU_INLINE_BODY(log2f)
-CUDA_ON_CPU_INLINE_BODY(log10f)
-CUDA_ON_CPU_INLINE_BODY(log1pf)
-CUDA_ON_CPU_INLINE_BODY(tanhf)
-CUDA_ON_CPU_INLINE_BODY(erff)
-#undef CUDA_ON_CPU_INLINE_BODY
+#define CUDA_ON_CPU_BODY extern "C" inline __attribute__((gnu_inline, always_inline))
+#define CUDA_ON_CPU_OF_ONE(T, name) \
+  CUDA_ON_CPU_BODY T name(T x) noexcept { return cuda_on_cpu::name(x); }
+#define CUDA_ON_CPU_OF_TWO(T, name) \
+  CUDA_ON_CPU_BODY T name(T x, T y) noexcept { return cuda_on_cpu::name(x, y); }
+CUDA_ON_CPU_OF_ONE(float, expf)
+CUDA_ON_CPU_OF_ONE(float, exp2f)
+CUDA_ON_CPU_OF_ONE(float, expm1f)
+CUDA_ON_CPU_OF_ONE(float, logf)
+CUDA_ON_CPU_OF_ONE(float, log2f)
+CUDA_ON_CPU_OF_ONE(float, log10f)
+CUDA_ON_CPU_OF_ONE(float, log1pf)
+CUDA_ON_CPU_OF_ONE(float, tanhf)
+CUDA_ON_CPU_OF_ONE(float, erff)
+CUDA_ON_CPU_OF_TWO(float, fmaxf)
+CUDA_ON_CPU_OF_TWO(float, fminf)
+CUDA_ON_CPU_OF_TWO(double, fmax)
+CUDA_ON_CPU_OF_TWO(double, fmin)
+#undef CUDA_ON_CPU_BODY
+#undef CUDA_ON_CPU_OF_ONE
+#undef CUDA_ON_CPU_OF_TWO
 
 // Named like functions of the C library or like nothing: macros keep glibc's declarations apart.
 #define __expf(x) ::cuda_on_cpu::expf(x)
@@ -121,13 +136,15 @@ CUDA_ON_CPU_MIN_MAX(long long, int, long long)
 CUDA_ON_CPU_MIN_MAX(int, long long, long long)
 CUDA_ON_CPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 #undef CUDA_ON_CPU_MIN_MAX
-#define CUDA_ON_CPU_MIN_MAX(A, B, T, suffix)                                              \
-  CUDA_ON_CPU_INLINE T min(A a, B b) { return __builtin_fmin##suffix((T)a, (T)b); }       \
-  CUDA_ON_CPU_INLINE T max(A a, B b) { return __builtin_fmax##suffix((T)a, (T)b); }
-CUDA_ON_CPU_MIN_MAX(float, float, float, f)
-CUDA_ON_CPU_MIN_MAX(double, double, double, )
-CUDA_ON_CPU_MIN_MAX(float, double, double, )
-CUDA_ON_CPU_MIN_MAX(double, float, double, )
+#define CUDA_ON_CPU_MIN_MAX(A, B, T)                                                       \
+  CUDA_ON_CPU_INLINE constexpr T min(A a, B b) { return cuda_on_cpu::smaller<T>(a, b); }    \
+  CUDA_ON_CPU_INLINE constexpr T max(A a, B b) { return cuda_on_cpu::larger<T>(a, b); }
+CUDA_ON_CPU_MIN_MAX(float, float, float)
+CUDA_ON_CPU_MIN_MAX(double, double, double)
+CUDA_ON_CPU_MIN_MAX(float, double, double)
+CUDA_ON_CPU_MIN_MAX(double, float, double)
+CUDA_ON_CPU_MIN_MAX(float, int, float)
+CUDA_ON_CPU_MIN_MAX(int, float, float)
 #undef CUDA_ON_CPU_MIN_MAX
-CUDA_ON_CPU_INLINE int umin(unsigned a, unsigned b) { return a < b ? a : b; }
-CUDA_ON_CPU_INLINE int umax(unsigned a, unsigned b) { return a > b ? a : b; }
+CUDA_ON_CPU_INLINE unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+CUDA_ON_CPU_INLINE unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }

@@ -61,8 +61,8 @@ CUDA_ON_CPU_BINARY(__hadd, __hadd2, a + b)
 CUDA_ON_CPU_BINARY(__hsub, __hsub2, a - b)
 CUDA_ON_CPU_BINARY(__hmul, __hmul2, a * b)
 CUDA_ON_CPU_BINARY(__hdiv, __h2div, a / b)
-CUDA_ON_CPU_BINARY(__hmax, __hmax2, __builtin_fmaxf(a, b))
-CUDA_ON_CPU_BINARY(__hmin, __hmin2, __builtin_fminf(a, b))
+CUDA_ON_CPU_BINARY(__hmax, __hmax2, cuda_on_cpu::larger(a, b))
+CUDA_ON_CPU_BINARY(__hmin, __hmin2, cuda_on_cpu::smaller(a, b))
 #undef CUDA_ON_CPU_UNARY
 #undef CUDA_ON_CPU_BINARY
 

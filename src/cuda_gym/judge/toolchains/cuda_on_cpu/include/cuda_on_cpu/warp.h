@@ -12,17 +12,15 @@
 namespace cuda_on_cpu {
 
 CUDA_ON_CPU_INLINE unsigned thread_rank() {
-  const Block* const block = cuda_on_cpu_block;
-  if (block && block->current) return block->current->thread;
+  const Fiber* const current = cuda_on_cpu_block->current;
+  if (current) return current->thread;
   return ::threadIdx.x + ::blockDim.x * (::threadIdx.y + ::blockDim.y * ::threadIdx.z);
 }
 CUDA_ON_CPU_INLINE unsigned lane() { return thread_rank() & 31; }
 
-CUDA_ON_CPU_INLINE uint64_t meet(WarpOperation operation, unsigned mask, uint64_t value,
-                                 unsigned source_lane = 0) {
-  Block* const block = cuda_on_cpu_block;
-  if (__builtin_expect(!block || !block->current, 0)) cuda_on_cpu_wait_in_loop("a warp operation");
-  const unsigned thread = block->current->thread, warp = thread >> 5, self = 1u << (thread & 31);
+CUDA_ON_CPU_INLINE uint64_t meet(Block* block, unsigned thread, WarpOperation operation,
+                                 unsigned mask, uint64_t value, unsigned source_lane = 0) {
+  const unsigned warp = thread >> 5, self = 1u << (thread & 31);
   if (__builtin_expect(!(mask & self), 0)) cuda_on_cpu_mask_without_self(block, thread, mask);
   block->value[thread] = value;
   block->source_lane[thread] = (unsigned char)source_lane;
@@ -40,12 +38,20 @@ CUDA_ON_CPU_INLINE uint64_t meet(WarpOperation operation, unsigned mask, uint64_
   return block->result[thread];
 }
 
-template <class T>
-CUDA_ON_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source_lane) {
+CUDA_ON_CPU_INLINE uint64_t meet(WarpOperation operation, unsigned mask, uint64_t value) {
+  Block* const block = block_to_wait_in("a warp operation");
+  return meet(block, block->current->thread, operation, mask, value);
+}
+
+// `source` gives the lane to read from for the own lane.
+template <class T, class Source>
+CUDA_ON_CPU_INLINE T shuffle(unsigned mask, T value, Source source) {
   static_assert(sizeof(T) <= 8, "a warp shuffle moves at most 8 bytes");
+  Block* const block = block_to_wait_in("a warp shuffle");
+  const unsigned thread = block->current->thread;
   uint64_t bits = 0;
   memcpy(&bits, &value, sizeof(T));
-  bits = meet(WarpOperation::shuffle, mask, bits, source_lane);
+  bits = meet(block, thread, WarpOperation::shuffle, mask, bits, source((int)(thread & 31)));
   T moved;
   memcpy((void*)&moved, &bits, sizeof(T));
   return moved;
@@ -53,8 +59,7 @@ CUDA_ON_CPU_INLINE T shuffle(unsigned mask, T value, unsigned source_lane) {
 
 // Lanes that wait here together with the caller: as many as can be.
 CUDA_ON_CPU_INLINE unsigned converge(int site) {
-  Block* const block = cuda_on_cpu_block;
-  if (__builtin_expect(!block || !block->current, 0)) cuda_on_cpu_wait_in_loop("__activemask");
+  Block* const block = block_to_wait_in("__activemask");
   const unsigned thread = block->current->thread;
   block->site[thread] = site;
   block->converging[thread >> 5] |= 1u << (thread & 31);
@@ -73,25 +78,27 @@ CUDA_ON_CPU_INLINE unsigned __activemask(int site = __builtin_LINE()) {
 
 template <class T>
 CUDA_ON_CPU_INLINE T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
-  const int lane = cuda_on_cpu::lane();
-  return cuda_on_cpu::shuffle(mask, value, (lane & ~(width - 1)) + (source & (width - 1)));
+  return cuda_on_cpu::shuffle(
+      mask, value, [=](int lane) { return (lane & ~(width - 1)) + (source & (width - 1)); });
 }
 template <class T>
 CUDA_ON_CPU_INLINE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
-  const int lane = cuda_on_cpu::lane(), source = lane ^ lane_mask;
-  return cuda_on_cpu::shuffle(mask, value, source < (lane & ~(width - 1)) + width ? source : lane);
+  return cuda_on_cpu::shuffle(mask, value, [=](int lane) {
+    const int source = lane ^ lane_mask;
+    return source < (lane & ~(width - 1)) + width ? source : lane;
+  });
 }
 template <class T>
 CUDA_ON_CPU_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
-  const int lane = cuda_on_cpu::lane();
-  const bool inside = (lane & (width - 1)) + (int)delta < width;
-  return cuda_on_cpu::shuffle(mask, value, inside ? lane + (int)delta : lane);
+  return cuda_on_cpu::shuffle(mask, value, [=](int lane) {
+    return (lane & (width - 1)) + (int)delta < width ? lane + (int)delta : lane;
+  });
 }
 template <class T>
 CUDA_ON_CPU_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
-  const int lane = cuda_on_cpu::lane();
-  const bool inside = (lane & (width - 1)) >= (int)delta;
-  return cuda_on_cpu::shuffle(mask, value, inside ? lane - (int)delta : lane);
+  return cuda_on_cpu::shuffle(mask, value, [=](int lane) {
+    return (lane & (width - 1)) >= (int)delta ? lane - (int)delta : lane;
+  });
 }
 
 CUDA_ON_CPU_INLINE unsigned __ballot_sync(unsigned mask, int predicate) {
