@@ -192,9 +192,10 @@ class Judge:
         check_model(source, device=self._device, library=task.library)
         kernels = {path: text for path, text in submission.files if path != "model_new.py"}
         check_kernels(kernels, task.library)
-        parse_launchers(kernels)
         with self._lock.shared():
-            return self._toolchain.build(submission, deadline_s=self._config.deadlines.build_s)
+            build = self._toolchain.build(submission, deadline_s=self._config.deadlines.build_s)
+        parse_launchers(kernels)  # after the compiler: what is no C++ is better told by it
+        return build
 
     def _attempt(
         self, task: Task, submission: Submission, compiled: Findings, *, seed: int | None
