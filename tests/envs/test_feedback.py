@@ -48,7 +48,7 @@ def test_many_errors_are_counted() -> None:
 def test_a_wrong_draw_is_told_with_counts_places_and_pattern(make_findings: Find) -> None:
     text = describe_findings(make_findings(Outcome.WRONG), FILES)
     for part in (
-        "1 of 2 passed",
+        "1 of 2 passed: spiky.",
         "failed: ordinary (x: 4 x 8, normal)",
         "4 of 32 elements wrong (12.5%)",
         "first at [0, 7]: got 1.5, expected 1, allowed error 1e-06",

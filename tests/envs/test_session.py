@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from cuda_gym.core import Outcome, Stage, Task
 from cuda_gym.envs.actions import ToolCall, format_action
+from cuda_gym.envs.reward import REWARDS, Reward
 from cuda_gym.envs.session import Session
 from cuda_gym.envs.tools import TOOL_NAMES
 from cuda_gym.errors import StorageError
@@ -94,6 +97,16 @@ def test_untimed_files_known_to_be_wrong_are_not_judged_beside_a_right_one(
     session.step(write("wrong", "verify"))
     session.step(call("submit"))
     assert len(judge.judged) == 2
+    assert session.episode("").total_reward == 2.0
+
+
+def test_a_memory_check_says_nothing_about_the_values(session: Session, judge: Any) -> None:
+    session.step(write("correct 1.0", "profile"))
+    session.step(write("correct 2.0"))
+    checked = session.step(call("verify", check="memory"))
+    assert checked.info["outcome"] == "unsupported_on_device"
+    assert checked.observation.stage is Stage.EDITED
+    session.step(call("submit"))
     assert session.episode("").total_reward == 2.0
 
 
@@ -268,8 +281,9 @@ def test_a_given_folder_is_kept_continued_and_locked(
         Session(task, judge, workspace=folder).reset()
     session.close()
     again = Session(task, judge, workspace=folder)
-    again.reset()
+    assert again.reset().stage is Stage.START
     assert "# judge: correct 2.0" in (folder / "model_new.py").read_text()
+    assert again.step(call("submit")).reward == 2.0
     again.close()
 
 
@@ -305,4 +319,42 @@ def test_measuring_again_cannot_fish_for_noise(task: Task, make_judge: Callable[
         session.step(call("profile"))
     end = session.step(call("submit"))
     assert session.episode("").total_reward == pytest.approx(end.info["speedup"], abs=1e-7)
+    session.close()
+
+
+acts = st.sampled_from(
+    [
+        *(write(f"correct {ratio}", "profile") for ratio in (0.3, 1.0, 1.7)),
+        *(
+            write(outcome, tool)
+            for outcome in ("wrong", "refused")
+            for tool in ("verify", "profile")
+        ),
+        write("correct 5.0"),
+        call("profile"),
+        call("submit"),
+        "junk",
+    ]
+)
+
+
+@pytest.mark.parametrize("reward", REWARDS.values(), ids=REWARDS.keys())
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(actions=st.lists(acts, max_size=6), seed=st.integers(0, 1000))
+def test_whatever_is_done_the_return_is_what_the_final_verdict_is_worth(
+    task: Task,
+    make_judge: Callable[..., Any],
+    reward: Reward,
+    actions: list[str],
+    seed: int,
+) -> None:
+    session = Session(task, make_judge(noise=0.04, seed=seed), reward=reward.name, max_turns=6)
+    results = [session.step(text) for text in [*actions, *[call("submit")] * 6]]
+    assert results[5].terminated
+    final = session.episode("").verdict
+    counted = None if final is None or final.outcome is Outcome.REFUSED else final
+    assert sum(result.reward for result in results) == reward.phi(counted) - reward.phi(None)
+    assert all(result.reward == 0.0 for result in results[len(session.episode("").turns) :])
     session.close()

@@ -11,7 +11,7 @@ from cuda_gym.core import Device, Submission, Task
 from cuda_gym.envs.actions import HOW_TO_ACT
 from cuda_gym.envs.signatures import first_sentence
 from cuda_gym.envs.skeleton import skeleton_of
-from cuda_gym.envs.tools import TOOL_NAMES, Tools
+from cuda_gym.envs.tools import TOOL_NAMES, Tools, skills
 from cuda_gym.envs.workspace import Workspace
 
 __all__ = ["first_text", "open_workspace"]
@@ -42,7 +42,7 @@ def first_text(task: Task, device: Device, *, reward: str, max_turns: int) -> st
         f"device {device}.\n"
         f"You have {max_turns} turn{'s' if max_turns != 1 else ''}. An episode pays {_PAYS[reward]}. "
         f"`submit` or the last turn ends it: the best submission is judged afresh.\n\n"
-        f"Rules\n{_rules(task)}\n\n"
+        f"Rules\n{_rules(task)}\n{_about(device)}\n"
         f"Tools\n{tools}\n\n"
         f"One action a turn\n{HOW_TO_ACT}\n\n"
         f"model.py\n```python\n{task.source.rstrip()}\n```"
@@ -71,6 +71,16 @@ def _skill(task: Task, device: Device) -> str:
         f"# {task.title}\n\nTask {task.id} on device {device}. `model.py` is the reference and stays as "
         f"it is; `model_new.py` and `kernels/` are yours.\n\n{_rules(task)}\n\n"
         "`read_skill` lists what else there is to learn.\n"
+    )
+
+
+def _about(device: Device) -> str:
+    """Where to read what is special about a device; empty where nothing is."""
+    name = f"{device.kind}_device"
+    return (
+        f"- `read_skill` with name `{name}` says what differs on {device}.\n"
+        if name in skills()
+        else ""
     )
 
 

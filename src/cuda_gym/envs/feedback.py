@@ -54,7 +54,7 @@ def describe_settlement(final: Verdict | None, submission: Submission, *, paid: 
         paid: What the episode returned.
     """
     if final is None:
-        said = "Nothing was handed in: the files are those of the start."
+        said = "Nothing was handed in: model_new.py is still the skeleton."
     elif final.timing is None:
         said = _joined(
             f"Final judgement: {final.outcome.value}. {final.summary}",
@@ -85,7 +85,7 @@ def describe_verdict(
         return describe_findings(verdict.findings, submission)
     standing = ""
     if best is not None and best.timing is not None:
-        standing = f"Best so far: {best.timing.speedup:.2f}x, measurements of equal files pooled."
+        standing = f"Best so far: {best.timing.speedup:.2f}x (equal files are pooled)."
     return _joined(
         verdict.summary,
         _time_table(timing),
@@ -117,9 +117,11 @@ def describe_time(time_us: float) -> str:
 
 
 def _evidence(findings: Findings, submission: Submission) -> list[str]:
+    build = findings.build
     return [
         _diagnostics(findings.diagnostics, submission),
-        "" if findings.build is None else _build(findings.build),
+        "" if build is None or findings.draws else _toolchain(build),
+        "" if build is None else "\n".join(_kernel(kernel) for kernel in build.kernels),
         _draws(findings.draws),
         _output(findings.output),
     ]
@@ -147,10 +149,9 @@ def _diagnostic(diagnostic: Diagnostic, submission: Submission) -> str:
     return shown
 
 
-def _build(build: Build) -> str:
+def _toolchain(build: Build) -> str:
     source = "from the cache" if build.cached else f"in {build.build_s:.2f} s"
-    lines = [f"Built by {build.toolchain} {source}."]
-    return "\n".join([*lines, *(_kernel(kernel) for kernel in build.kernels)])
+    return f"Built by {build.toolchain} {source}."
 
 
 def _kernel(kernel: KernelResources) -> str:
@@ -169,9 +170,10 @@ def _draws(draws: tuple[DrawFindings, ...]) -> str:
     if not draws:
         return ""
     passed = [draw for draw in draws if draw.passed]
-    lines = [f"Hidden draws: {len(passed)} of {len(draws)} passed."]
-    if passed:
-        lines.append(f"  passed: {', '.join(dict.fromkeys(draw.name for draw in passed))}")
+    names = ", ".join(dict.fromkeys(draw.name for draw in passed))
+    if len(passed) == len(draws):
+        return f"Draws: {names}."
+    lines = [f"Hidden draws: {len(passed)} of {len(draws)} passed{': ' if names else ''}{names}."]
     for draw in draws:
         if not draw.passed:
             lines += _failed_draw(draw)

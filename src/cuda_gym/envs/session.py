@@ -189,7 +189,7 @@ class Session:
         """The Verdict that pays, with its files; None where nothing was handed in."""
         files, state = self._files(), self._state
         known, best = state.known.get(files), state.ledger.best
-        is_new = files != state.start and state.ledger.verdict_of(files) is None
+        is_new = files != self._opened().untouched and state.ledger.verdict_of(files) is None
         if is_new and (best is None or known is None or not known.fails):
             measurement = self._measure(files)
             if best is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Literal, Protocol, TypeVar
@@ -18,7 +18,15 @@ from cuda_gym.envs.signatures import arguments_model, checked_arguments, closest
 from cuda_gym.envs.workspace import Workspace
 from cuda_gym.errors import BadAction, WorkerLost, WorkspaceError
 
-__all__ = ["TOOL_NAMES", "Reply", "SessionJudge", "Tools", "judge_steadily", "tool_schemas"]
+__all__ = [
+    "TOOL_NAMES",
+    "Reply",
+    "SessionJudge",
+    "Tools",
+    "judge_steadily",
+    "skills",
+    "tool_schemas",
+]
 
 TOOL_NAMES = (
     "read_skill",
@@ -117,15 +125,16 @@ class Tools:
         Args:
             name: Which skill; without it, all are listed.
         """
-        skills = _skills()
         if name is None:
-            return Reply(text="\n".join(f"{key}: {_summary(text)}" for key, text in skills.items()))
-        if name not in skills:
-            raise BadAction(
-                f"There is no skill {name[:60]!r}.{closest(name, skills)} "
-                f"The skills are {', '.join(skills)}."
+            return Reply(
+                text="\n".join(f"{key}: {_summary(text)}" for key, text in skills().items())
             )
-        return Reply(text=_without_front_matter(skills[name]))
+        if name not in skills():
+            raise BadAction(
+                f"There is no skill {name[:60]!r}.{closest(name, skills())} "
+                f"The skills are {', '.join(skills())}."
+            )
+        return Reply(text=_without_front_matter(skills()[name]))
 
     def list_files(self) -> Reply:
         """List the files of the workspace with their sizes."""
@@ -207,7 +216,9 @@ class Tools:
         """
         submission = self._workspace.freeze()
         findings = judge_steadily(lambda: self._judge.verify(self._task, submission, check=check))
-        return _reply(findings, submission)
+        reply = _reply(findings, submission)
+        # Clean memory says nothing about values, and a device without the check nothing at all.
+        return reply if check == "values" else replace(reply, submission=None)
 
     def profile(self, detail: Literal["times", "counters"] = "times") -> Reply:
         """Verify, then time against torch.compile and eager. Only this and submit pay.
@@ -265,7 +276,8 @@ def _models() -> Mapping[str, type[BaseModel]]:
 
 
 @cache
-def _skills() -> Mapping[str, str]:
+def skills() -> Mapping[str, str]:
+    """The text of every skill, by name."""
     folder = resources.files("cuda_gym") / "skills"
     names = sorted(entry.name for entry in folder.iterdir() if (entry / "SKILL.md").is_file())
     return {name: (folder / name / "SKILL.md").read_text("utf-8") for name in names}

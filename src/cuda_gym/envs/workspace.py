@@ -69,6 +69,8 @@ class Workspace:
     def __init__(
         self, *, fixed: Mapping[str, str], start: Submission, path: Path | None = None
     ) -> None:
+        self.untouched = start
+        """What a workspace holds before anyone wrote into it."""
         self._temporary = path is None
         self._fixed = {name: _bytes(text) for name, text in fixed.items()}
         with _storage(str(path or tempfile.gettempdir())):
@@ -85,6 +87,7 @@ class Workspace:
                 for name, data in self._fixed.items():
                     self._folder.write((name,), data)
                 self.start = found if found.files else start
+                """What an episode begins with."""
                 self.restore(self.start)
             except BaseException:
                 self.close()
