@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from cuda_gym.judge.verification.budget import Budget, eager_error, local_scale
+from cuda_gym.judge.verification.budget import Budget, is_fit, local_scale
 from cuda_gym.judge.verification.inputs import DrawKind
 from cuda_gym.judge.verification.trial import Trial
 
@@ -54,10 +54,18 @@ def test_spikes_are_masked_out_of_the_scale_of_the_others() -> None:
     assert float(local_scale(best, masked=True)[0, 0]) == pytest.approx(1.0)
 
 
-def test_eagers_error_is_small_where_it_is_sound_and_large_under_cancellation(
+def test_a_draw_is_fit_where_eager_is_good_and_unfit_under_cancellation(
     make_trial: MakeTrial,
 ) -> None:
-    assert eager_error(make_trial("return x.sum(1)", "torch.rand(64, 256)").expected) < 0.1
+    good = make_trial("return x.sum(1)", "torch.rand(64, 256)")
     cancelled = make_trial("return (x + 1e6) - 1e6", "torch.rand(64, 256)")
-    assert eager_error(cancelled.expected) > 1.0
+    assert is_fit(good.expected, DrawKind.ORDINARY)
+    assert not is_fit(cancelled.expected, DrawKind.ORDINARY)
     assert not cancelled.is_sound
+
+
+def test_a_harder_draw_needs_more_room_than_the_ordinary_one(make_trial: MakeTrial) -> None:
+    expected = make_trial("return (x + 1e3) - 1e3", "torch.rand(64, 256)").expected
+    assert 224.0 < expected[0].eager < 2048.0
+    assert is_fit(expected, DrawKind.ORDINARY)
+    assert not is_fit(expected, DrawKind.SPIKY)

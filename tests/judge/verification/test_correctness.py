@@ -102,6 +102,31 @@ def test_flushing_the_smallest_numbers_to_zero_passes(make_trial: MakeTrial) -> 
     assert trial.judge([torch.zeros(64, 64)]).passed
 
 
+@pytest.mark.parametrize("kind", [DrawKind.ORDINARY, DrawKind.SIGNED, DrawKind.TINY_SCALE])
+def test_exp_minus_one_passes_for_expm1(make_trial: MakeTrial, kind: DrawKind) -> None:
+    trial = make_trial("return F.elu(x)", "torch.randn(64, 512)", kind=kind)
+    x = trial.draw.inputs[0]
+    assert trial.judge([torch.where(x > 0, x, x.exp() - 1)]).passed
+
+
+def test_a_sum_of_nearly_equal_terms_in_sequence_passes(make_trial: MakeTrial) -> None:
+    trial = make_trial("return x.softmax(-1)", f"torch.rand(256, {K})", kind=DrawKind.TINY_SCALE)
+    e = (trial.draw.inputs[0] - trial.draw.inputs[0].amax(1, keepdim=True)).exp()
+    assert trial.judge([e / sequential_sum(e)[:, None]]).passed
+
+
+def test_a_welford_variance_in_sequence_passes_far_from_zero(make_trial: MakeTrial) -> None:
+    trial = make_trial(
+        "return x.var(-1, correction=0)", f"torch.rand(256, {K})", kind=DrawKind.LARGE_OFFSET
+    )
+    mean, squares = torch.zeros(256), torch.zeros(256)
+    for number, column in enumerate(trial.draw.inputs[0].t().contiguous(), start=1):
+        step = column - mean
+        mean = mean + step / number
+        squares = squares + step * (column - mean)
+    assert trial.judge([squares / K]).passed
+
+
 def test_a_bfloat16_output_rounded_once_passes(make_trial: MakeTrial) -> None:
     trial = make_trial("return F.silu(x) * x", torch.randn(64, 256).bfloat16())
     x = trial.draw.inputs[0].float()

@@ -72,7 +72,7 @@ def test_a_tiny_scale_rounds_nothing(reference: ReferenceModule) -> None:
     plain, tiny = (
         draw(reference, kind).inputs[0] for kind in (DrawKind.ORDINARY, DrawKind.TINY_SCALE)
     )
-    assert torch.equal(tiny * 2**14, plain)
+    assert torch.equal(tiny * 2**6, plain)
 
 
 def test_spikes_are_few_remembered_and_at_the_ends_and_tile_borders(

@@ -223,7 +223,7 @@ def _try(
     if ordinary.is_finite and not trial.is_finite:
         raise _Unfit("eager does not stay finite.")
     if not trial.is_sound:
-        raise _Unfit("eager's own error is more than half of what is ever allowed.")
+        raise _Unfit("eager's own error leaves too little room.")
     return trial
 
 
