@@ -131,7 +131,8 @@ def report() -> str:
         "",
         f"{datetime.date.today()}, {os.cpu_count()} cores ({platform.machine()}), Python "
         f"{platform.python_version()}, gymnasium {metadata.version('gymnasium')}, pydantic "
-        f"{metadata.version('pydantic')}. By `benchmarks/session_overhead.py`; the judge answers at once.",
+        f"{metadata.version('pydantic')}; load {os.getloadavg()[0]:.1f}. By "
+        "`benchmarks/session_overhead.py`; the judge answers at once.",
         "",
         "| what | median | 95th percentile | at most |",
         "|---|---|---|---|",

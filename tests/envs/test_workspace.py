@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -168,3 +169,9 @@ def test_a_write_that_fails_keeps_the_old_content(workspace: Workspace) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert workspace.read("kernels/a.cu") == "old"
     assert [p.name for p in (workspace.path / "kernels").iterdir()] == ["a.cu"]
+
+
+def test_a_forgotten_temporary_workspace_is_removed_with_its_last_reference() -> None:
+    path = Workspace(fixed=FIXED, start=START).path
+    gc.collect()
+    assert not path.exists()

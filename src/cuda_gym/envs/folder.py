@@ -11,6 +11,7 @@ import errno
 import os
 import secrets
 import stat
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,6 +42,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self._root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._release = weakref.finalize(self, os.close, self._root)
 
     def names(self) -> set[str]:
         """What lies directly in it."""
@@ -125,9 +127,8 @@ class Folder:
 
     def close(self) -> None:
         """Let go of it. Closing twice is fine."""
-        if self._root >= 0:
-            os.close(self._root)
-            self._root = -1
+        self._release()
+        self._root = -1
 
     @contextmanager
     def _open(self, folders: Parts, *, create: bool = False) -> Iterator[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -71,11 +72,13 @@ class Workspace:
     ) -> None:
         self.untouched = start
         """What a workspace holds before anyone wrote into it."""
-        self._temporary = path is None
+        self._remove: weakref.finalize[..., Workspace] | None = None
         self._fixed = {name: _bytes(text) for name, text in fixed.items()}
         with _storage(str(path or tempfile.gettempdir())):
             if path is None:
                 self.path = Path(tempfile.mkdtemp(prefix="cuda_gym-"))
+                # Forgotten workspaces go too: with the object, at the latest with the interpreter.
+                self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
             else:
                 self.path = path.absolute()
                 self.path.mkdir(parents=True, exist_ok=True)
@@ -192,8 +195,8 @@ class Workspace:
         """Let go of the folder; a temporary one is removed. Closing twice is fine."""
         self._folder.close()
         self._lock.release()
-        if self._temporary:
-            shutil.rmtree(self.path, ignore_errors=True)
+        if self._remove is not None:
+            self._remove()
 
     def _take_lock(self) -> None:
         try:
