@@ -175,3 +175,14 @@ def test_a_forgotten_temporary_workspace_is_removed_with_its_last_reference() ->
     path = Workspace(fixed=FIXED, start=START).path
     gc.collect()
     assert not path.exists()
+
+
+def test_a_forked_copy_leaves_the_folder_to_its_owner() -> None:
+    workspace = Workspace(fixed=FIXED, start=START)
+    child = os.fork()
+    if child == 0:
+        workspace.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert workspace.freeze() == START
+    workspace.close()

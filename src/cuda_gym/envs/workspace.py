@@ -8,6 +8,7 @@ covered: what the files say, and a user who edits the folder meanwhile: the next
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import tempfile
 import weakref
@@ -78,7 +79,7 @@ class Workspace:
             if path is None:
                 self.path = Path(tempfile.mkdtemp(prefix="cuda_gym-"))
                 # Forgotten workspaces go too: with the object, at the latest with the interpreter.
-                self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+                self._remove = weakref.finalize(self, _remove_if_ours, self.path, os.getpid())
             else:
                 self.path = path.absolute()
                 self.path.mkdir(parents=True, exist_ok=True)
@@ -269,6 +270,12 @@ def _is_editable(parts: Parts) -> bool:
         return True
     hidden = any(part.startswith(".") for part in parts)
     return parts[0] == "kernels" and parts[-1].endswith(KERNEL_SUFFIXES) and not hidden
+
+
+def _remove_if_ours(path: Path, owner: int) -> None:
+    """Remove a folder, unless this is a forked copy of the process that made it."""
+    if os.getpid() == owner:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _bytes(text: str) -> bytes:
