@@ -116,7 +116,9 @@ class Candidate:
         assert self._model is not None
         launches = self._runtime.num_launches() if self._runtime else 0
         library_calls = self._library_calls
-        torch.use_deterministic_algorithms(message.poison, warn_only=True)
+        torch.use_deterministic_algorithms(message.poison, warn_only=True)  # fills what is empty
+        if self._runtime is not None:
+            self._runtime.poison_shared_memory(message.poison)
         input_span = sink.span_of(region)
         durations = []
         with _collected_later(), torch.no_grad():
@@ -155,7 +157,6 @@ class Candidate:
         self._runtime = runtime = Runtime(message.library)
         runtime.set_num_threads(message.num_threads)
         runtime.install_fault_handler(2)
-        runtime.poison_shared_memory(True)
         sys.modules["cuda_extension"] = make_extension(
             tuple(Launcher.from_plain(plain) for plain in message.launchers),
             runtime.library,

@@ -11,6 +11,7 @@ answer (a `Drain` keeps the head and the tail of what it prints).
 from __future__ import annotations
 
 import array
+import contextlib
 import os
 import select
 import socket
@@ -50,6 +51,12 @@ class Channel:
 
     def close(self) -> None:
         """Close our end; safe to call twice."""
+        self._socket.close()
+
+    def hang_up(self) -> None:
+        """Close the connection itself, whoever holds descriptors of it; wakes a waiting thread."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
     def send(self, message: Message, descriptors: tuple[int, ...] = ()) -> None:

@@ -125,7 +125,8 @@ class WorkerPool:
         """The reference of a task, for this thread alone; it is opened at its first use."""
         with self._lock:
             entry = self._references.pop(task.hash, None)
-            if entry is None or entry.worker.lost:
+            leaving = [] if entry is None or not entry.worker.lost else [entry]
+            if entry is None or leaving:
                 entry = OpenReference(
                     task,
                     num_threads=self._num_threads,
@@ -134,7 +135,7 @@ class WorkerPool:
                 )
             self._references[task.hash] = entry
             entry.users += 1
-            leaving = self._surplus()
+            leaving += self._surplus()
         for other in leaving:
             other.worker.close()
         try:

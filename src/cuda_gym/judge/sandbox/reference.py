@@ -313,6 +313,7 @@ def main() -> None:
     limits.hide_memory()
     with contextlib.suppress(ChannelClosed):
         serve(Channel(socket.socket(fileno=int(sys.argv[1]))))
+    os._exit(0)  # nothing is left to be torn down in order
 
 
 if __name__ == "__main__":

@@ -53,8 +53,8 @@ from cuda_gym.judge.sandbox.protocol import (
 
 _START_S = 60.0
 _FAILURES: Mapping[str, type[AgentError]] = {"wrong": WrongOutput, "refused": Refused}
-_FAULT_MARK = "illegal "
-"""How the runtime's fault handler begins its line."""
+_FAULT_EXIT = 139
+"""The runtime's fault handler writes one line and leaves with this code."""
 
 
 class CandidateWorker:
@@ -169,9 +169,8 @@ class CandidateWorker:
             self._printed.read()
         end, lines = self.end, self._printed.text.splitlines()
         self.close()
-        fault = next((line for line in reversed(lines) if _FAULT_MARK in line), None)
-        if fault is not None:
-            return f"The submission crashed: {fault.strip()}."
+        if end is not None and end.exit_code == _FAULT_EXIT and lines:
+            return f"The submission crashed: {lines[-1].strip()}."
         if end is not None and end.signal is not None:
             return f"The submission crashed with {_signal_name(end.signal)}."
         code = "unknown" if end is None else end.exit_code
@@ -239,7 +238,7 @@ class ZygoteWorker:
 
     def close(self) -> None:
         """End it and all its candidates; safe to call twice."""
-        self._channel.close()
+        self._channel.hang_up()
         _end(self._process)
 
     def _listen(self) -> None:
@@ -306,7 +305,7 @@ class ReferenceWorker:
 
     def close(self) -> None:
         """End it; safe to call twice."""
-        self._channel.close()
+        self._channel.hang_up()
         _end(self._process)
 
 

@@ -188,6 +188,7 @@ def main() -> None:
     channel.send(Ready(torch=torch.__version__, threads=threads))
     with contextlib.suppress(ChannelClosed):
         Zygote(channel).serve()
+    os._exit(0)  # nothing is left to be torn down in order
 
 
 if __name__ == "__main__":

@@ -1,0 +1,278 @@
+"""Every kind of submission gets its outcome, in time, and the next one is judged as if nothing was."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from tests.conftest import SCALE_KERNEL, SCALE_MODEL, SCALE_TASK, submit
+
+from cuda_gym.core import Device, Outcome, Submission, Task
+from cuda_gym.errors import BadTask, NotAdmitted, UnknownTask
+from cuda_gym.judge.judge import Judge, JudgeConfig, open_judge
+
+FORWARD = "        out = torch.empty_like(x)\n"
+CALL = "        cuda_extension.scale(out, x, self.weight, x.shape[0], x.shape[1])\n"
+BODY = "out[row * columns + column] = expf(x[row * columns + column]) * weight[column];"
+
+
+def model_with(body: str, *, top: str = "") -> Submission:
+    """The right submission with another body of forward."""
+    indented = "".join(f"        {line}\n" for line in body.splitlines())
+    head, _, _ = SCALE_MODEL.partition(FORWARD)
+    return submit(top + head + indented, SCALE_KERNEL)
+
+
+def kernel_with(old: str, new: str) -> Submission:
+    assert old in SCALE_KERNEL
+    return submit(SCALE_MODEL, SCALE_KERNEL.replace(old, new))
+
+
+def test_a_right_submission_gets_a_verdict_with_all_its_parts(
+    judge: Judge, scale_task: Task, scale_submission: Submission
+) -> None:
+    verdict = judge.judge(scale_task, scale_submission)
+    assert verdict.outcome is Outcome.CORRECT, verdict.summary
+    assert verdict.timing is not None
+    assert verdict.timing.speedup_low <= verdict.timing.speedup <= verdict.timing.speedup_high
+    assert verdict.timing.eager_us is not None
+    assert verdict.fingerprint is not None
+    assert verdict.fingerprint.task == scale_task.hash
+    assert "g++" in verdict.fingerprint.toolchain or "clang" in verdict.fingerprint.toolchain
+    assert len(verdict.findings.draws) >= 5
+    assert {"ordinary", "smaller shape", "larger shape"} <= {d.name for d in verdict.findings.draws}
+    assert verdict.seed is not None
+
+
+def test_verify_says_right_without_a_time(
+    judge: Judge, scale_task: Task, scale_submission: Submission
+) -> None:
+    findings = judge.verify(scale_task, scale_submission)
+    assert findings.outcome is Outcome.CORRECT, findings.summary
+    assert all(draw.passed for draw in findings.draws)
+
+
+def test_compile_alone_runs_nothing_and_has_no_outcome(
+    judge: Judge, scale_task: Task, scale_submission: Submission
+) -> None:
+    findings = judge.compile(scale_task, scale_submission)
+    assert findings.outcome is None
+    assert findings.build is not None
+    assert [kernel.name for kernel in findings.build.kernels] == ["scale_kernel"]
+
+
+def test_a_seed_replays_the_same_draws(
+    judge: Judge, scale_task: Task, scale_submission: Submission
+) -> None:
+    one, two = (judge.judge(scale_task, scale_submission, seed=7) for _ in range(2))
+    assert one.findings.draws == two.findings.draws
+
+
+BAD = {
+    # Python that does not get as far as running
+    "does not parse": (submit("def f(:\n", SCALE_KERNEL), "compile_error", "model_new.py:1"),
+    "has no ModelNew": (submit("import torch\n", SCALE_KERNEL), "compile_error", "ModelNew"),
+    "is empty": (Submission.of({}), "compile_error", "model_new.py"),
+    "has no kernels": (submit(SCALE_MODEL), "compile_error", "kernels"),
+    # kernels that do not compile, or not here
+    "kernel does not compile": (kernel_with(BODY, "out[0] = nonsense;"), "compile_error", "nonsense"),
+    "inline PTX": (
+        kernel_with(BODY, 'asm("bar.sync 0;");'), "unsupported_on_device", "kernels/k0.cu:4"),
+    # wrong values
+    "wrong value": (kernel_with("* weight[column]", "+ weight[column]"), "wrong", "off"),
+    "no bounds check": (
+        kernel_with("dim3 grid((columns + 127) / 128, rows)", "dim3 grid(columns / 128, rows)"),
+        "wrong", "NaN"),
+    "launches nothing": (
+        kernel_with("scale_kernel<<<grid, 128, 0, stream>>>(out, x, weight, columns);", ""),
+        "wrong", "NaN"),
+    "hard-coded shape": (
+        kernel_with("dim3 grid((columns + 127) / 128, rows)", "dim3 grid(2, 96)"), "wrong", "shape"),
+    # wrong form
+    "returns nothing": (model_with(f"{FORWARD.strip()}\n{CALL.strip()}"), "wrong", "None"),
+    "returns a list": (model_with("return [1, 2]"), "wrong", "2 values"),
+    "returns a number": (model_with("return 3.0"), "wrong", "float"),
+    "returns the wrong shape": (model_with("return torch.empty(3)"), "wrong", r"\(3,\)"),
+    "returns the wrong dtype": (
+        model_with("return torch.empty_like(x, dtype=torch.float64)"), "wrong", "float64"),
+    "returns its input": (model_with("return x"), "wrong", "is an input"),
+    "changes its input": (
+        model_with("cuda_extension.scale(x, x, self.weight, x.shape[0], x.shape[1])\n"
+                   "out = torch.empty_like(x)\n"
+                   "cuda_extension.scale(out, x, self.weight, x.shape[0], x.shape[1])\nreturn out"),
+        "wrong", "changed .* elements of its input"),
+    # another state_dict or constructor
+    "changes the state_dict": (
+        submit(SCALE_MODEL.replace("self.weight", "self.scale"), SCALE_KERNEL),
+        "runtime_error", "Missing: weight"),
+    "has another constructor": (
+        submit(SCALE_MODEL.replace("columns: int", ""), SCALE_KERNEL), "runtime_error", "constructing"),
+    # raises
+    "raises": (model_with("raise ValueError('boom')"), "runtime_error", r"boom[\s\S]*model_new.py:12"),
+    "divides by zero": (model_with("return 1 // 0"), "runtime_error", "ZeroDivisionError"),
+    "passes the wrong dtype": (
+        model_with("out = torch.empty_like(x, dtype=torch.float64)\n"
+                   f"{CALL.strip()}\nreturn out"), "runtime_error", "float64"),
+    "calls a launcher that is not there": (
+        model_with("cuda_extension.scala()"), "runtime_error", "scale"),
+    # ends or harms the process
+    "calls os._exit": (model_with("import os\nos._exit(0)"), "runtime_error", "exit code 0"),
+    "calls sys.exit": (model_with("import sys\nsys.exit(3)"), "runtime_error", "SystemExit"),
+    "aborts": (model_with("import os\nos.abort()"), "runtime_error", "crashed"),
+    "reads far outside": (
+        kernel_with("expf(x[row * columns + column])", "x[(size_t)1 << 40]"),
+        "runtime_error", "illegal address"),
+    "divides an integer by zero in a kernel": (
+        kernel_with(BODY, "out[row * columns + column] = columns / (columns - columns - (int)blockIdx.z);"),
+        "runtime_error", "crashed"),
+    "recurses without end": (
+        model_with("return self.forward(x)"), "runtime_error", "RecursionError"),
+    "allocates without end": (
+        model_with("kept = []\nwhile True:\n    kept.append(torch.empty(1 << 26))"),
+        "runtime_error", "alloc"),
+    "forks": (
+        model_with("import os\ngetattr(os, 'fo' + 'rk')()"), "runtime_error", "not permitted"),
+    "sleeps for ever": (model_with("import time\ntime.sleep(3600)"), "timeout", "within 6 s"),
+    "deadlocks": (
+        kernel_with(BODY, "if (threadIdx.x == 0) __syncthreads(); else __syncwarp(1u);"),
+        "runtime_error", "."),
+    # computes elsewhere
+    "uses torch": (model_with("return torch.exp(x) * self.weight"), "refused", "torch.exp"),
+    "falls back to torch": (
+        model_with("try:\n    return torch.exp(x) * self.weight\nexcept RuntimeError:\n    pass\n"
+                   f"{FORWARD.strip()}\n{CALL.strip()}\nreturn out"), "refused", "torch.exp"),
+    "imports ctypes": (
+        model_with("return x", top="import ctypes\nx = ctypes.c_int\n"), "refused", "ctypes"),
+    "computes on the host": (
+        submit(SCALE_MODEL, """\
+#include <cmath>
+__global__ void unused() {}
+extern "C" void scale(float* out, const float* x, const float* w, int rows, int columns, cudaStream_t s) {
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c) out[r * columns + c] = std::exp(x[r * columns + c]) * w[c];
+}
+"""), "refused", "0 kernels"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_submission_gets_the_right_outcome_and_a_message(
+    name: str, judge: Judge, scale_task: Task
+) -> None:
+    import re
+
+    submission, outcome, words = BAD[name]
+    findings = judge.verify(scale_task, submission)
+    told = findings.summary + "\n".join(map(str, findings.diagnostics))
+    assert findings.outcome is not None
+    assert findings.outcome.value == outcome, told
+    assert re.search(words, told), told
+
+
+def test_after_all_of_them_the_next_submission_is_judged(
+    judge: Judge, scale_task: Task, scale_submission: Submission
+) -> None:
+    assert judge.verify(scale_task, scale_submission).outcome is Outcome.CORRECT
+
+
+def test_gigabytes_of_output_are_cut_and_do_not_block(judge: Judge, scale_task: Task) -> None:
+    flood = "for _ in range(3000):\n    print('x' * 100000)"
+    findings = judge.verify(
+        scale_task, model_with(f"{flood}\n{FORWARD.strip()}\n{CALL.strip()}\nreturn out")
+    )
+    assert findings.outcome is not None
+    assert len(findings.output) < 10_000
+    assert "bytes ...]" in findings.output
+
+
+def test_what_a_submission_prints_is_told(judge: Judge, scale_task: Task) -> None:
+    submission = model_with(f"print('hello')\n{FORWARD.strip()}\n{CALL.strip()}\nreturn out")
+    assert "hello" in judge.verify(scale_task, submission).output
+
+
+def test_a_wrong_submission_is_never_timed(judge: Judge, scale_task: Task) -> None:
+    verdict = judge.judge(scale_task, kernel_with("* weight[column]", "* 2.0f"))
+    assert verdict.outcome is Outcome.WRONG
+    assert verdict.timing is None
+    assert verdict.speedup is None
+
+
+def test_an_output_kept_from_an_earlier_call_is_found_in_the_timed_calls(
+    judge: Judge, scale_task: Task
+) -> None:
+    submission = model_with(
+        "self.calls = getattr(self, 'calls', 0) + 1\n"
+        "if self.calls > 16 and x.shape == self.kept.shape:\n"
+        "    out = torch.empty_like(x)\n"
+        "    cuda_extension.scale(out, self.kept, self.weight, x.shape[0], x.shape[1])\n"
+        "    return out\n"
+        f"{FORWARD.strip()}\n{CALL.strip()}\nself.kept = x\nreturn out"
+    )
+    verdict = judge.judge(scale_task, submission)
+    assert verdict.outcome is Outcome.WRONG
+    assert "timed call" in verdict.summary
+
+
+def test_work_hidden_from_the_submissions_clock_is_refused_or_credited(
+    judge: Judge, scale_task: Task
+) -> None:
+    submission = model_with(
+        f"{FORWARD.strip()}\n{CALL.strip()}\nreturn out",
+        top="import time\n_clock = time.perf_counter_ns\n"
+        "time.perf_counter_ns = lambda: _clock() // 1000\n",
+    )
+    honest = judge.judge(scale_task, submission)
+    assert honest.outcome is Outcome.CORRECT, honest.summary  # the harness kept its own clock
+
+
+def test_many_threads_share_one_judge(
+    judge: Judge, scale_task: Task, scale_submission: Submission
+) -> None:
+    outcomes: list[Outcome | None] = []
+
+    def verify() -> None:
+        outcomes.append(judge.verify(scale_task, scale_submission).outcome)
+
+    threads = [threading.Thread(target=verify) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes == [Outcome.CORRECT] * 4
+
+
+def test_a_task_that_cannot_be_judged_raises_and_says_why(judge: Judge) -> None:
+    constant = SCALE_TASK.replace("torch.exp(x) * self.weight", "x * 0 + self.weight * 0")
+    task = Task(id="test/constant", title="nothing", source=constant)
+    with pytest.raises(NotAdmitted):
+        judge.verify(task, submit(SCALE_MODEL, SCALE_KERNEL))
+    broken = Task(id="test/broken", title="broken", source="import torch\n")
+    with pytest.raises(BadTask):
+        judge.verify(broken, submit(SCALE_MODEL, SCALE_KERNEL))
+
+
+def test_a_lost_reference_is_started_again(
+    cache_folder: Path, scale_task: Task, scale_submission: Submission
+) -> None:
+    judge = Judge(Device("cpu"), JudgeConfig(folder=cache_folder))
+    try:
+        assert judge.verify(scale_task, scale_submission).outcome is Outcome.CORRECT
+        with judge._pool.reference(scale_task) as reference:
+            reference.worker._process.kill()
+            reference.worker._process.wait()
+        assert judge.verify(scale_task, scale_submission).outcome is Outcome.CORRECT
+        zygote = judge._pool._zygote
+        assert zygote is not None
+        zygote._process.kill()
+        zygote._process.wait()
+        assert judge.verify(scale_task, scale_submission).outcome is Outcome.CORRECT
+    finally:
+        judge.close()
+
+
+def test_a_device_has_one_judge_in_a_process() -> None:
+    assert open_judge("cpu") is open_judge("auto")
+    with pytest.raises(ValueError, match="no device 'gpu'"):
+        open_judge("gpu")
+    assert issubclass(UnknownTask, Exception)
