@@ -142,6 +142,8 @@ BAD = {
     "falls back to torch": (
         model_with("try:\n    return torch.exp(x) * self.weight\nexcept RuntimeError:\n    pass\n"
                    f"{FORWARD.strip()}\n{CALL.strip()}\nreturn out"), "refused", "torch.exp"),
+    "computes with numpy": (
+        model_with("return torch.from_numpy(x.numpy() + 1)"), "refused", r"calls \.numpy\(\)"),
     "imports ctypes": (
         model_with("return x", top="import ctypes\nx = ctypes.c_int\n"), "refused", "ctypes"),
     "computes on the host": (

@@ -17,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -182,7 +183,8 @@ class ZygoteWorker:
 
     def __init__(self) -> None:
         self._channel, end = Channel.pair()
-        self._process = _spawn("cuda_gym.judge.sandbox.zygote", end)
+        self._folder = tempfile.TemporaryDirectory(prefix="cuda_gym-", ignore_cleanup_errors=True)
+        self._process = _spawn("cuda_gym.judge.sandbox.zygote", end, TMPDIR=self._folder.name)
         self._numbers = itertools.count(1)
         self._candidates: dict[int, tuple[CandidateWorker | None, threading.Event]] = {}
         self._lock = threading.Lock()
@@ -240,11 +242,14 @@ class ZygoteWorker:
         """End it and all its candidates; safe to call twice."""
         self._channel.hang_up()
         _end(self._process)
+        self._folder.cleanup()
 
     def _listen(self) -> None:
         try:
             ready, _ = self._channel.receive(Ready)
             self.torch = ready.torch
+            if ready.threads != 1:
+                raise ProtocolError(f"A process with {ready.threads} threads cannot be forked.")
             self._ready.set()
             while True:
                 ended, _ = self._channel.receive(Ended)
@@ -309,7 +314,7 @@ class ReferenceWorker:
         _end(self._process)
 
 
-def _spawn(module: str, end: socket.socket) -> subprocess.Popen[bytes]:
+def _spawn(module: str, end: socket.socket, **variables: str) -> subprocess.Popen[bytes]:
     """A fresh interpreter running `module`, with nothing of our environment but the search path."""
     kept = ("PATH", "TMPDIR", "CUDA_GYM_CACHE", "XDG_CACHE_HOME", "HOME", "LD_LIBRARY_PATH")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
@@ -317,7 +322,7 @@ def _spawn(module: str, end: socket.socket) -> subprocess.Popen[bytes]:
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "PYTHONDONTWRITEBYTECODE": "1",
         "LANG": "C.UTF-8",
-    }
+    } | variables
     if module.endswith("zygote"):
         environment["OMP_NUM_THREADS"] = "1"
     with end:

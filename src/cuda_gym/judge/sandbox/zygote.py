@@ -57,6 +57,8 @@ class Zygote:
                 self._answer(message, descriptors)
         for warden in self._wardens:
             os.kill(warden, signal.SIGTERM)
+        for warden in self._wardens:
+            os.waitpid(warden, 0)
 
     def _answer(self, message: Fork, descriptors: tuple[int, ...]) -> None:
         warden = os.fork()

@@ -80,6 +80,7 @@ _RULES = (
         reason=f"which lets torch compute; {_KERNEL}",
     ),
 )
+_HANDS_OUT_MEMORY = frozenset({"numpy", "__array__", "__dlpack__"})
 _EXTENSION_LOADERS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
 _CPP = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 _FORBIDDEN_HEADER = re.compile(
@@ -122,6 +123,14 @@ def check_model(source: str, *, device: Device, library: tuple[str, ...]) -> tup
         for use in uses
         for rule in _RULES
         if use not in loaders and any(use.is_below(name) for name in rule.names)
+    ]
+    refusals += [
+        f"{_MODEL}:{node.lineno} calls .{node.func.attr}(), which hands a tensor's memory to another "
+        f"library; {_KERNEL}. (Rule: other compute libraries.)"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _HANDS_OUT_MEMORY
     ]
     if refusals:
         raise Refused("\n".join(dict.fromkeys(refusals)))
@@ -169,6 +178,14 @@ def check_kernels(files: Mapping[str, str], library: tuple[str, ...]) -> tuple[s
                 f"{path}:{line_of(code, match.start())} has a constructor function, which runs when "
                 "the library is loaded; let a launcher do that work"
             )
+    refusals += [
+        f"{_MODEL}:{node.lineno} calls .{node.func.attr}(), which hands a tensor's memory to another "
+        f"library; {_KERNEL}. (Rule: other compute libraries.)"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _HANDS_OUT_MEMORY
+    ]
     if refusals:
         raise Refused("\n".join(dict.fromkeys(refusals)))
     return tuple(dict.fromkeys(evidence))
