@@ -20,6 +20,7 @@ import signal
 import socket
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -136,16 +137,22 @@ def _become_candidate(
     if walls:
         walls += limits.enclose(folder)
     os.chdir(folder)
+    tempfile.tempdir = str(folder)
     os.environ.clear()
     os.environ.update(HOME=str(folder), TMPDIR=str(folder), PATH="", LANG="C.UTF-8")
     limits.limit_resources(message.memory_bytes)
     limits.drop_privileges()
     walls += (*limits.forbid_processes(), "rlimits")
+    code = 1
     try:
         serve(Channel(socket.socket(fileno=3)), isolation="+".join(walls))
+        code = 0
+    except BaseException:  # a fork must never return into the zygote's loop
+        traceback.print_exc()
+        raise
     finally:
         sys.stdout.flush()
-        os._exit(0)
+        os._exit(code)
 
 
 def _become_a_child() -> None:
