@@ -36,16 +36,7 @@ from cuda_gym.core import (
     Verdict,
     as_plain,
 )
-from cuda_gym.errors import (
-    AgentError,
-    CandidateTimeout,
-    CompileError,
-    MachineError,
-    Refused,
-    TaskError,
-    UnsupportedOnDevice,
-    WrongOutput,
-)
+from cuda_gym.errors import AgentError, CompileError, MachineError, TaskError
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.timing import TimingPlan, race, summarise
@@ -56,17 +47,9 @@ from cuda_gym.judge.sandbox.pool import WorkerPool
 from cuda_gym.judge.sandbox.protocol import Loaded
 from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
+from cuda_gym.judge.verification.conclusions import conclude_draws, conclude_error
 from cuda_gym.judge.verification.static_checks import check_kernels, check_model
 
-_OUTCOMES: tuple[tuple[type[Exception], Outcome], ...] = (
-    (CompileError, Outcome.COMPILE_ERROR),
-    (UnsupportedOnDevice, Outcome.UNSUPPORTED_ON_DEVICE),
-    (WrongOutput, Outcome.WRONG),
-    (CandidateTimeout, Outcome.TIMEOUT),
-    (Refused, Outcome.REFUSED),
-    (AgentError, Outcome.RUNTIME_ERROR),
-    (MachineError, Outcome.MACHINE_ERROR),
-)
 _FULL_ISOLATION = frozenset({"user", "pid", "network", "mount", "seccomp"})
 
 
@@ -127,7 +110,7 @@ class Judge:
         try:
             build = self._build(task, submission)
         except (AgentError, MachineError) as error:
-            return _failed(error)
+            return conclude_error(error)
         cached = ", unchanged since an earlier build" if build.cached else ""
         return Findings(
             outcome=None,
@@ -222,13 +205,13 @@ class Judge:
                     )
                     attempt.loaded = self._load(match, task, submission, compiled.build)
                     attempt.draws = match.prove()
-                attempt.findings = _proved(compiled, attempt.draws, candidate.printed)
+                attempt.findings = conclude_draws(compiled, attempt.draws, candidate.printed)
                 if baseline is not None and attempt.draws[-1].passed:
                     with self._lock.exclusive():
                         attempt.timing = self._race(match, baseline, attempt.loaded)
         except (AgentError, MachineError) as error:
             attempt.findings = replace(
-                _failed(error),
+                conclude_error(error),
                 build=compiled.build,
                 draws=attempt.draws,
                 output=candidate.printed if candidate is not None else "",
@@ -292,27 +275,6 @@ class _Attempt:
     loaded: Loaded | None = None
     draws: tuple[DrawFindings, ...] = ()
     timing: Timing | None = None
-
-
-def _failed(error: AgentError | MachineError) -> Findings:
-    """The outcome that an error stands for."""
-    outcome = next(outcome for kind, outcome in _OUTCOMES if isinstance(error, kind))
-    diagnostics = getattr(error, "diagnostics", ())
-    return Findings(outcome=outcome, summary=str(error), diagnostics=diagnostics)
-
-
-def _proved(compiled: Findings, draws: tuple[DrawFindings, ...], printed: str) -> Findings:
-    """What the draws amount to."""
-    last = draws[-1]
-    if last.passed:
-        worst = max(draw.error_ratio or 0.0 for draw in draws)
-        outcome = Outcome.CORRECT
-        summary = f"Right on {len(draws)} hidden draws; the largest error is {worst:.0%} of what is allowed."
-    else:
-        outcome = Outcome.WRONG
-        pattern = f" Pattern: {last.pattern}." if last.pattern else ""
-        summary = f"Wrong on the {last.name!r} draw ({last.description}): {last.reason}{pattern}"
-    return replace(compiled, outcome=outcome, summary=summary, draws=draws, output=printed)
 
 
 def _why_unranked(loaded: Loaded) -> str | None:

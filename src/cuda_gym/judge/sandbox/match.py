@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from cuda_gym.core import Build, DrawFindings, Mismatch, Submission
+from cuda_gym.core import Build, DrawFindings, Submission
 from cuda_gym.errors import Refused, WrongOutput
 from cuda_gym.judge.sandbox.protocol import (
     Load,
@@ -25,7 +25,9 @@ from cuda_gym.judge.sandbox.protocol import (
     Tree,
     read_spec,
 )
-from cuda_gym.judge.sandbox.workers import CandidateWorker, ReferenceWorker
+from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
+from cuda_gym.judge.sandbox.workers import CandidateWorker
+from cuda_gym.judge.verification.conclusions import read_draw
 
 _SETTLE_S = 0.004
 """The reference's threads spin for a moment after their last parallel region."""
@@ -285,22 +287,3 @@ def require_launches(ran: Ran, num_calls: int) -> None:
             f"The outputs are right, but {num_calls} calls launched {ran.launches} kernels. "
             "Compute in a __global__ kernel, and launch it in every call."
         )
-
-
-def read_draw(plain: Mapping[str, Any]) -> DrawFindings:
-    """Findings out of plain JSON."""
-
-    def element(value: Mapping[str, Any] | None) -> Mismatch | None:
-        if value is None:
-            return None
-        numbers = {name: float(value[name]) for name in ("got", "expected", "allowed")}
-        return Mismatch(index=tuple(value["index"]), **numbers)
-
-    converted: dict[str, Callable[[Any], Any]] = {
-        "first": element,
-        "worst": element,
-        "error_ratio": lambda v: None if v is None else float(v),
-    }
-    return DrawFindings(
-        **{f.name: converted.get(f.name, lambda v: v)(plain[f.name]) for f in fields(DrawFindings)}
-    )

@@ -19,7 +19,8 @@ from cuda_gym.errors import WorkerLost
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.sandbox.match import Deadlines
 from cuda_gym.judge.sandbox.protocol import Tree
-from cuda_gym.judge.sandbox.workers import CandidateWorker, ReferenceWorker, ZygoteWorker
+from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
+from cuda_gym.judge.sandbox.workers import CandidateWorker, ZygoteWorker
 
 
 class OpenReference:

@@ -9,11 +9,9 @@ looked at.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import socket
 import sys
-import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +23,8 @@ import torch
 from cuda_gym.core import JUDGE_VERSION, Task, as_plain
 from cuda_gym.errors import CudaGymError, MissingTool, NotAdmitted
 from cuda_gym.judge.profiling.baselines import Baseline
-from cuda_gym.judge.profiling.telemetry import cpu_name, last_level_cache_bytes
+from cuda_gym.judge.profiling.calls import evict_caches, timed_calls
+from cuda_gym.judge.profiling.telemetry import cpu_name
 from cuda_gym.judge.sandbox import limits, transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.protocol import Fault, Reply, Request, TensorSpec, Tree
@@ -139,7 +138,7 @@ class Reference:
         if self._draw is None or self._draw.kind is not ordinary:
             self.draw(kind=ordinary.value, seed=seed, repeats=1)
         answer = self._hand_out(batches, None, 1)
-        _evict_caches()
+        evict_caches()
         return answer
 
     def run(self, *, count: int) -> Answer:
@@ -148,8 +147,8 @@ class Reference:
         assert self._shared is not None
         region = transport.map_region(self._shared.inputs)
         calls = [transport.decode_tree(tree, region) for tree in self._shared.trees[:count]]
-        _evict_caches()
-        durations, self._ran = _timed(self._compiled, calls)
+        evict_caches()
+        durations, self._ran = timed_calls(self._compiled, calls, keep=_copies)
         return {"call_us": durations}, ()
 
     def check(self, *, count: int) -> Answer:
@@ -247,39 +246,15 @@ class Reference:
         for seed in range(3):
             calls = [self._reference.make_inputs(seed * 100 + i) for i in range(_BASELINE_CALLS)]
             for name, model in (("eager", self._model), ("compiled", self._compiled)):
-                _evict_caches()
-                times[name] += _timed(model, calls)[0][2:]
+                evict_caches()
+                times[name] += timed_calls(model, calls, keep=_copies)[0][2:]
         eager_us, compile_us = (sorted(t)[len(t) // 2] for t in times.values())
         return Baseline(eager_us=eager_us, compile_us=compile_us)
 
 
-def _timed(
-    model: Callable[..., Any], calls: Sequence[Sequence[Any]]
-) -> tuple[list[float], list[list[torch.Tensor]]]:
-    """Microseconds of each call; outputs are copied away after each, as a candidate's are."""
-    durations: list[float] = []
-    kept: list[list[torch.Tensor]] = []
-    gc.disable()
-    try:
-        with torch.no_grad():
-            for arguments in calls:
-                start = time.perf_counter_ns()
-                value = model(*arguments)
-                durations.append((time.perf_counter_ns() - start) / 1000.0)
-                kept.append([tensor.clone() for tensor in flatten_outputs(value)[0]])
-    finally:
-        gc.enable()
-    return durations, kept
-
-
-_evicting: list[torch.Tensor] = []
-
-
-def _evict_caches() -> None:
-    """Write twice the last-level cache, so that nothing of the contents is left in it."""
-    if not _evicting:
-        _evicting.append(torch.zeros(2 * min(last_level_cache_bytes(), 64 << 20) // 4))
-    _evicting[0].add_(1.0)
+def _copies(value: Any) -> list[torch.Tensor]:
+    """The outputs of a call, copied away as a candidate's are."""
+    return [tensor.clone() for tensor in flatten_outputs(value)[0]]
 
 
 _METHODS = {"open", "weights", "draw", "compare", "baseline", "contents", "run", "check"}

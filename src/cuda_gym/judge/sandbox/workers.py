@@ -1,8 +1,8 @@
-"""The judge's ends of the other processes: the zygote, its candidates, and references.
+"""The judge's ends of the zygote and of its candidates.
 
 Every wait has a deadline here. A candidate that misses it is killed with all it started; a
-candidate that dies, or speaks out of turn, is told so as the agent's fault; a zygote or a reference
-that dies is ours, and a `WorkerLost`.
+candidate that dies, or speaks out of turn, is told so as the agent's fault; a zygote that dies is ours, and a
+`WorkerLost`.
 
 A candidate is frozen (SIGSTOP through its pidfd) whenever the judge is not waiting for it: it
 cannot slow down the reference, and it cannot go on working on what it says it has finished.
@@ -14,31 +14,26 @@ import contextlib
 import itertools
 import os
 import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Mapping
 from typing import Any
 
-import cuda_gym.errors
 from cuda_gym.errors import (
     AgentError,
     CandidateError,
     CandidateTimeout,
-    CudaGymError,
     Refused,
     WorkerLost,
     WrongOutput,
 )
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, DeadlinePassed, Drain
+from cuda_gym.judge.sandbox.processes import end, spawn
 from cuda_gym.judge.sandbox.protocol import (
     Born,
     Ended,
     Failed,
-    Fault,
     Fork,
     Load,
     Loaded,
@@ -46,10 +41,7 @@ from cuda_gym.judge.sandbox.protocol import (
     Ran,
     Ready,
     Reload,
-    Reply,
-    Request,
     Run,
-    Tree,
 )
 
 _START_S = 60.0
@@ -182,9 +174,9 @@ class ZygoteWorker:
     """The judge's end of the zygote. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._channel, end = Channel.pair()
+        self._channel, theirs = Channel.pair()
         self._folder = tempfile.TemporaryDirectory(prefix="cuda_gym-", ignore_cleanup_errors=True)
-        self._process = _spawn("cuda_gym.judge.sandbox.zygote", end, TMPDIR=self._folder.name)
+        self._process = spawn("cuda_gym.judge.sandbox.zygote", theirs, TMPDIR=self._folder.name)
         self._numbers = itertools.count(1)
         self._candidates: dict[int, tuple[CandidateWorker | None, threading.Event]] = {}
         self._lock = threading.Lock()
@@ -241,7 +233,7 @@ class ZygoteWorker:
     def close(self) -> None:
         """End it and all its candidates; safe to call twice."""
         self._channel.hang_up()
-        _end(self._process)
+        end(self._process)
         self._folder.cleanup()
 
     def _listen(self) -> None:
@@ -261,88 +253,6 @@ class ZygoteWorker:
         except (ProtocolError, OSError, ValueError):
             self._lost = True
             self._ready.set()
-
-
-class ReferenceWorker:
-    """The judge's end of one reference process. One request at a time."""
-
-    def __init__(self) -> None:
-        self._channel, end = Channel.pair()
-        self._process = _spawn("cuda_gym.judge.sandbox.reference", end)
-        self._lock = threading.Lock()
-
-    @property
-    def lost(self) -> bool:
-        """Whether it is gone."""
-        return self._process.poll() is not None
-
-    def call(
-        self, method: str, *, deadline_s: float, **arguments: Tree
-    ) -> tuple[Tree, tuple[int, ...]]:
-        """Call one of its methods.
-
-        Returns:
-            Its value, and descriptors that the caller owns.
-
-        Raises:
-            CudaGymError: what the method raised.
-            WorkerLost: it is gone or silent.
-        """
-        with self._lock:
-            try:
-                self._channel.send(Request(method=method, arguments=arguments))
-                reply, descriptors = self._channel.receive(
-                    Reply, Fault, deadline=time.monotonic() + deadline_s
-                )
-            except DeadlinePassed:
-                self.close()
-                raise WorkerLost(
-                    f"The reference did not finish {method!r} within {deadline_s:g} s."
-                ) from None
-            except ProtocolError as error:
-                self.close()
-                raise WorkerLost(f"The reference was lost during {method!r}: {error}") from error
-        if isinstance(reply, Fault):
-            kind = getattr(cuda_gym.errors, reply.error, WorkerLost)
-            error_: CudaGymError = kind(reply.message)
-            raise error_
-        return reply.value, descriptors
-
-    def close(self) -> None:
-        """End it; safe to call twice."""
-        self._channel.hang_up()
-        _end(self._process)
-
-
-def _spawn(module: str, end: socket.socket, **variables: str) -> subprocess.Popen[bytes]:
-    """A fresh interpreter running `module`, with nothing of our environment but the search path."""
-    kept = ("PATH", "TMPDIR", "CUDA_GYM_CACHE", "XDG_CACHE_HOME", "HOME", "LD_LIBRARY_PATH")
-    environment = {name: os.environ[name] for name in kept if name in os.environ}
-    environment |= {
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "LANG": "C.UTF-8",
-    } | variables
-    if module.endswith("zygote"):
-        environment["OMP_NUM_THREADS"] = "1"
-    with end:
-        os.set_inheritable(end.fileno(), True)
-        return subprocess.Popen(
-            [sys.executable, "-m", module, str(end.fileno())],
-            pass_fds=(end.fileno(),),
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """They end by themselves when their channel closes; what does not is killed."""
-    try:
-        process.wait(timeout=2.0)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _signal_name(number: int) -> str:

@@ -1,0 +1,39 @@
+"""Starts and ends the interpreters of the sandbox."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+
+
+def spawn(module: str, theirs: socket.socket, **variables: str) -> subprocess.Popen[bytes]:
+    """A fresh interpreter running `module`, with nothing of our environment but the search path."""
+    kept = ("PATH", "TMPDIR", "CUDA_GYM_CACHE", "XDG_CACHE_HOME", "HOME", "LD_LIBRARY_PATH")
+    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    environment |= {
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "LANG": "C.UTF-8",
+    } | variables
+    if module.endswith("zygote"):
+        environment["OMP_NUM_THREADS"] = "1"
+    with theirs:
+        os.set_inheritable(theirs.fileno(), True)
+        return subprocess.Popen(
+            [sys.executable, "-m", module, str(theirs.fileno())],
+            pass_fds=(theirs.fileno(),),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """They end by themselves when their channel closes; what does not is killed."""
+    try:
+        process.wait(timeout=2.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,68 @@
+"""What an error, or the draws that were run, amount to: an outcome and one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from cuda_gym.core import DrawFindings, Findings, Mismatch, Outcome
+from cuda_gym.errors import (
+    AgentError,
+    CandidateTimeout,
+    CompileError,
+    MachineError,
+    Refused,
+    UnsupportedOnDevice,
+    WrongOutput,
+)
+
+_OUTCOMES: tuple[tuple[type[Exception], Outcome], ...] = (
+    (CompileError, Outcome.COMPILE_ERROR),
+    (UnsupportedOnDevice, Outcome.UNSUPPORTED_ON_DEVICE),
+    (WrongOutput, Outcome.WRONG),
+    (CandidateTimeout, Outcome.TIMEOUT),
+    (Refused, Outcome.REFUSED),
+    (AgentError, Outcome.RUNTIME_ERROR),
+    (MachineError, Outcome.MACHINE_ERROR),
+)
+
+
+def conclude_error(error: AgentError | MachineError) -> Findings:
+    """The outcome that an error stands for."""
+    outcome = next(outcome for kind, outcome in _OUTCOMES if isinstance(error, kind))
+    diagnostics = getattr(error, "diagnostics", ())
+    return Findings(outcome=outcome, summary=str(error), diagnostics=diagnostics)
+
+
+def conclude_draws(compiled: Findings, draws: tuple[DrawFindings, ...], printed: str) -> Findings:
+    """What the draws amount to."""
+    last = draws[-1]
+    if last.passed:
+        worst = max(draw.error_ratio or 0.0 for draw in draws)
+        outcome = Outcome.CORRECT
+        summary = f"Right on {len(draws)} hidden draws; the largest error is {worst:.0%} of what is allowed."
+    else:
+        outcome = Outcome.WRONG
+        pattern = f" Pattern: {last.pattern}." if last.pattern else ""
+        summary = f"Wrong on the {last.name!r} draw ({last.description}): {last.reason}{pattern}"
+    return replace(compiled, outcome=outcome, summary=summary, draws=draws, output=printed)
+
+
+def read_draw(plain: Mapping[str, Any]) -> DrawFindings:
+    """Findings out of plain JSON."""
+
+    def element(value: Mapping[str, Any] | None) -> Mismatch | None:
+        if value is None:
+            return None
+        numbers = {name: float(value[name]) for name in ("got", "expected", "allowed")}
+        return Mismatch(index=tuple(value["index"]), **numbers)
+
+    converted: dict[str, Callable[[Any], Any]] = {
+        "first": element,
+        "worst": element,
+        "error_ratio": lambda v: None if v is None else float(v),
+    }
+    return DrawFindings(
+        **{f.name: converted.get(f.name, lambda v: v)(plain[f.name]) for f in fields(DrawFindings)}
+    )
