@@ -1,0 +1,182 @@
+"""What this machine is, as rows of `doctor`: nothing here starts torch or a kernel.
+
+Covered: Python, torch, processor, compilers, GPU, cache, disk. Not covered: what only trying shows;
+`judge.sandbox.probes` and a real judgement do that.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+from cuda_gym.core import Device
+from cuda_gym.errors import MissingTool
+from cuda_gym.judge.profiling import telemetry
+from cuda_gym.judge.sandbox.pool import user_cache_folder
+from cuda_gym.judge.sandbox.probes import Check, CheckState
+from cuda_gym.judge.toolchains.registry import make_toolchain
+
+__all__ = ["machine_checks"]
+
+_MIN_FREE_BYTES = 2 << 30
+_ONLY_CPU = "this version drives only the device `cpu`"
+
+
+def machine_checks(device: Device) -> Iterator[Check]:
+    """Everything that can be read off.
+
+    Args:
+        device: The one that episodes would be played on.
+    """
+    yield _ok("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    yield _torch()
+    cores = telemetry.num_cores()
+    yield _ok(
+        "processor", f"{telemetry.cpu_name()}, {cores} core{'s' if cores != 1 else ''} usable"
+    )
+    yield _memory()
+    yield _compiler(device)
+    yield _torch_compile()
+    yield _nvcc()
+    yield _gpu()
+    yield _cache()
+    yield _disk()
+
+
+def _ok(what: str, fact: str, *, is_needed: bool = True) -> Check:
+    return Check(what=what, state=CheckState.OK, fact=fact, is_needed=is_needed)
+
+
+def _torch() -> Check:
+    try:
+        return _ok("torch", importlib.metadata.version("torch"))
+    except importlib.metadata.PackageNotFoundError:
+        return Check(
+            what="torch",
+            state=CheckState.MISSING,
+            fact="not installed",
+            remedy="pip install 'torch>=2.9'",
+            is_needed=True,
+        )
+
+
+def _memory() -> Check:
+    what = "memory"
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if total >= 4 << 30:
+        return _ok(what, _size(total))
+    return Check(
+        what=what,
+        state=CheckState.DEGRADED,
+        fact=f"{_size(total)}; the workers alone take some 2 GiB",
+        remedy="Play tasks of `core`, one episode at a time.",
+    )
+
+
+def _compiler(device: Device) -> Check:
+    what = f"compiler for {device}"
+    try:
+        return _ok(what, make_toolchain(device).name)
+    except MissingTool as error:
+        fact, _, remedy = str(error).partition(". ")
+        return Check(
+            what=what,
+            state=CheckState.MISSING,
+            fact=fact,
+            remedy=remedy,
+            is_needed=True,
+        )
+
+
+def _torch_compile() -> Check:
+    """What torch.compile needs to compile for the processor: g++ and Python's headers."""
+    lacking = [] if shutil.which("g++") else ["g++"]
+    headers = sysconfig.get_path("include")
+    if not (Path(headers) / "Python.h").is_file():
+        lacking.append(f"{headers}/Python.h")
+    if not lacking:
+        return _ok("torch.compile", "finds g++ and Python.h")
+    return Check(
+        what="torch.compile",
+        state=CheckState.MISSING,
+        fact=f"does not find {' and '.join(lacking)}, so there is no baseline",
+        remedy="apt install g++ python3-dev, or use a Python that has its headers.",
+        is_needed=True,
+    )
+
+
+def _nvcc() -> Check:
+    path = shutil.which("nvcc")
+    lines = [] if path is None else _lines(path, "--version")
+    release = next((line.strip() for line in lines if "release" in line), None)
+    if path is None or release is None:
+        return Check(what="nvcc", state=CheckState.MISSING, fact=f"not needed: {_ONLY_CPU}")
+    return _ok("nvcc", f"{release}; not used: {_ONLY_CPU}", is_needed=False)
+
+
+def _gpu() -> Check:
+    path = shutil.which("nvidia-smi")
+    gpus = [] if path is None else [line for line in _lines(path, "-L") if line.startswith("GPU ")]
+    if not gpus:
+        return Check(what="GPU", state=CheckState.MISSING, fact=f"not needed: {_ONLY_CPU}")
+    names = "; ".join(line.partition(" (UUID")[0] for line in gpus)
+    return _ok("GPU", f"{names}; not used: {_ONLY_CPU}", is_needed=False)
+
+
+def _lines(*command: str) -> list[str]:
+    """What a program says, if it says something within five seconds."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=5, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return done.stdout.splitlines()
+
+
+def _cache() -> Check:
+    folder = user_cache_folder()
+    sizes, is_writable = 0, os.access(_existing(folder), os.W_OK)
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = Path(parent) / name
+            if path.is_file() and not path.is_symlink():
+                sizes += path.stat().st_size
+    if is_writable:
+        return _ok("cache", f"{folder}, {_size(sizes)}")
+    return Check(
+        what="cache",
+        state=CheckState.MISSING,
+        fact=f"{folder} cannot be written",
+        remedy="Let CUDA_GYM_CACHE name a folder that can.",
+        is_needed=True,
+    )
+
+
+def _disk() -> Check:
+    folder = _existing(user_cache_folder())
+    free = shutil.disk_usage(folder).free
+    if free >= _MIN_FREE_BYTES:
+        return _ok("free disk", f"{_size(free)} at {folder}")
+    return Check(
+        what="free disk",
+        state=CheckState.DEGRADED,
+        fact=f"{_size(free)} at {folder}; builds and baselines take up to {_size(_MIN_FREE_BYTES)}",
+        remedy="Free some space, or let CUDA_GYM_CACHE name a folder on another disk.",
+    )
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there."""
+    return next(path for path in (folder, *folder.parents) if path.exists())
+
+
+def _size(num_bytes: int) -> str:
+    mib = num_bytes / (1 << 20)
+    return f"{mib / 1024:.1f} GiB" if mib >= 1024 else f"{mib:.0f} MiB"
