@@ -315,6 +315,24 @@ def test_an_empty_output_is_right(make_trial: MakeTrial) -> None:
     assert trial.judge([torch.empty(0, 3)]).passed
 
 
+@pytest.mark.parametrize("kind", DrawKind)
+def test_the_short_decision_agrees_with_the_long_one(make_trial: MakeTrial, kind: DrawKind) -> None:
+    trial = make_trial("return x.softmax(-1), x > 0.5", "torch.rand(64, 512)", kind=kind)
+    right, flags = trial.eager
+    for factor in (1.0, 1.0 + 1e-6, 1.0 + 1e-5, 1.0 + 1e-3, math.nan, math.inf):
+        candidate = [right * factor, flags]
+        assert trial.accepts(candidate) == trial.judge(candidate).passed
+    for candidate in ([right, ~flags], [right], [right.double(), flags], [right.t(), flags]):
+        assert not trial.accepts(candidate)
+        assert not trial.judge(candidate).passed
+
+
+def test_the_short_decision_accepts_infinities_that_agree(make_trial: MakeTrial) -> None:
+    trial = make_trial("return x.log()", torch.tensor([[0.0] + [2.0] * 63]))
+    assert trial.accepts(trial.eager)
+    assert not trial.accepts([-trial.eager[0]])
+
+
 # Timed calls
 
 

@@ -132,7 +132,12 @@ def test_a_source_that_is_no_task_is_named_with_what_is_wrong(
     old: str, new: str, message: str
 ) -> None:
     with pytest.raises(BadTask, match=message):
-        ReferenceModule(GOOD.replace(old, new), name="t")
+        use(GOOD.replace(old, new))
+
+
+def use(source: str) -> None:
+    reference = ReferenceModule(source, name="t")
+    reference.run(reference.make_model(0), reference.make_inputs(0))
 
 
 def test_nested_arguments_and_numbers_are_fine(make_reference: MakeReference) -> None:

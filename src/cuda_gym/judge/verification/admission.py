@@ -172,13 +172,20 @@ def _check_eager(reference: ReferenceModule, model: nn.Module, ordinary: Trial) 
             f"{reference.name}: two runs on equal inputs differ by more than the budget. "
             "Take randomness out of forward()."
         )
-    if not ordinary.is_sound:
-        errors = ", ".join(f"{e.eager:.3g}" for e in ordinary.expected)
+    if ordinary.is_sound:
+        return
+    findings = ordinary.judge(ordinary.eager)
+    if not findings.passed:
         raise NotAdmitted(
-            f"{reference.name}: eager PyTorch errs by {errors} units of roundoff against "
-            f"{ordinary.gold.value} gold: more than half of what a submission may. "
-            "Keep clear of cancellation, or use a wider dtype."
+            f"{reference.name}: eager PyTorch's output {findings.output} is not right itself, by "
+            f"{ordinary.gold.value} gold: {findings.reason} Keep clear of ties and cancellation."
         )
+    errors = ", ".join(f"{e.eager:.3g}" for e in ordinary.expected)
+    raise NotAdmitted(
+        f"{reference.name}: eager PyTorch errs by {errors} units of roundoff against "
+        f"{ordinary.gold.value} gold: more than half of what a submission may. "
+        "Keep clear of cancellation, or use a wider dtype."
+    )
 
 
 def _repeats(ordinary: Trial, again: list[Tensor]) -> bool:

@@ -21,7 +21,7 @@ def passing_degenerate(trials: Sequence[Trial], previous: Sequence[Tensor]) -> s
         previous: The outputs of an ordinary draw with another seed.
     """
     first = trials[0]
-    if first.judge(previous).passed:
+    if first.accepts(previous):
         return "the outputs of a previous draw"
     for number in range(len(first.eager)):
         for name in _degenerates(first, number):
@@ -37,7 +37,7 @@ def _passes(trial: Trial, number: int, name: str) -> bool:
         return False
     outputs = list(trial.eager)
     outputs[number] = replaced
-    return trial.judge(outputs).passed
+    return trial.accepts(outputs)
 
 
 def _degenerates(trial: Trial, number: int) -> dict[str, Tensor]:

@@ -52,7 +52,7 @@ def idle_parameters(
         with torch.no_grad():
             parameter.copy_(state[name])
         matters = any(
-            not trial.judge(reference.run(model, trial.draw.inputs)).passed for trial in trials
+            not trial.accepts(reference.run(model, trial.draw.inputs)) for trial in trials
         )
         with torch.no_grad():
             parameter.copy_(before)
@@ -87,7 +87,7 @@ def _input_matters(
         return True
     places = itertools.count()
     inputs = map_tensors(trial.draw.inputs, lambda x: changed if next(places) == place else x)
-    return not trial.judge(reference.run(model, inputs)).passed
+    return not trial.accepts(reference.run(model, inputs))
 
 
 def _exchanged(ours: Tensor, theirs: Tensor) -> Tensor | None:

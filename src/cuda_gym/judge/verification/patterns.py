@@ -15,7 +15,7 @@ __all__ = ["find_pattern"]
 
 SHARE: Final = 0.95
 """A pattern is claimed where it holds for this share of the wrong elements."""
-SAMPLE: Final = 1 << 16
+SAMPLE: Final = 1 << 14
 """How many wrong elements are looked at, evenly spaced."""
 
 
@@ -111,7 +111,7 @@ def _along(along: Tensor, size: int, filled: int) -> str | None:
 
 
 def _one_index(along: Tensor, size: int) -> str | None:
-    value = int(along.mode().values)
+    value = int(along.bincount().argmax())
     if not _mostly(along == value):
         return None
     return "only the last index" if value == size - 1 else f"only index {value}"
@@ -142,7 +142,7 @@ def _every_kth(along: Tensor, size: int, filled: int) -> str | None:
         if period * 2 > size or filled * period < size // 2:
             continue
         rest = along % period
-        value = int(rest.mode().values)
+        value = int(rest.bincount().argmax())
         if _mostly(rest == value):
             return f"every {period}-th index, from {value} on"
     return None
