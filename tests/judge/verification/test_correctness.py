@@ -217,6 +217,12 @@ def test_a_missing_last_row_or_element_fails_on_every_draw(
         assert findings.num_wrong == len(got.flatten()[hole])
 
 
+@pytest.mark.parametrize("value", [0.0, 1 / 16384])
+def test_small_outputs_are_no_excuse_for_a_constant(make_trial: MakeTrial, value: float) -> None:
+    trial = make_trial("return x.softmax(-1)", "torch.rand(16, 16384)")
+    assert not trial.judge([torch.full((16, 16384), value)]).passed
+
+
 def test_a_sum_without_its_last_element_fails(make_trial: MakeTrial) -> None:
     trial = make_trial("return x.sum(1)", f"torch.rand(64, {K})")
     assert not trial.judge([trial.draw.inputs[0][:, :-1].sum(1)]).passed

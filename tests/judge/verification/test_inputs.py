@@ -118,6 +118,22 @@ def test_labels_written_as_floats_stay_labels(make_reference: MakeReference) -> 
         assert set(draw_inputs(reference, kind, 1).inputs[0].tolist()) == {-1.0, 1.0}
 
 
+@pytest.mark.parametrize("kind", DrawKind)
+def test_a_triangular_matrix_stays_triangular(
+    make_reference: MakeReference, kind: DrawKind
+) -> None:
+    reference = make_reference("return x @ x", "torch.randn(65, 65).triu()")
+    x = draw_inputs(reference, kind, 1).inputs[0]
+    assert torch.equal(x, x.triu())
+
+
+@pytest.mark.parametrize("kind", DrawKind)
+def test_a_symmetric_matrix_stays_symmetric(make_reference: MakeReference, kind: DrawKind) -> None:
+    reference = make_reference("return x @ x", "(lambda a: a + a.mT)(torch.randn(2, 65, 65))")
+    x = draw_inputs(reference, kind, 1).inputs[0]
+    assert torch.equal(x, x.mT)
+
+
 def test_free_dimensions_take_the_smaller_and_the_larger_value(reference: ReferenceModule) -> None:
     assert draw(reference, DrawKind.SMALLER_SHAPE).inputs[0].shape == (33, 256)
     assert draw(reference, DrawKind.LARGER_SHAPE).inputs[0].shape == (73, 256)

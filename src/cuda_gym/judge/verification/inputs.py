@@ -2,7 +2,8 @@
 
 Covered: one ordinary draw and its harder relatives, each aimed at one way of being wrong that
 ordinary numbers hide. Not covered: which of them a task can bear; admission finds that out.
-Integer, boolean and categorical tensors are never transformed, nor is anything that is no tensor.
+Integer, boolean and categorical tensors are never transformed, nor is anything that is no tensor;
+zeros of triangular or sparse tensors stay, and so does symmetry.
 """
 
 from __future__ import annotations
@@ -93,13 +94,19 @@ def draw_inputs(
 
         def add_spikes(tensor: Tensor) -> Tensor:
             positions = _spike_positions(tensor, generator) if _may_change(tensor) else None
-            spikes.append(positions)
-            return tensor if positions is None else _spiked(tensor, positions, generator)
+            if positions is None:
+                spikes.append(None)
+                return tensor
+            spiked = _with_structure_of(tensor, _spiked(tensor, positions, generator))
+            spikes.append((spiked != tensor).flatten().nonzero().flatten())
+            return spiked
 
         inputs = map_tensors(inputs, add_spikes)
     elif kind in _TRANSFORMS:
         transform = _TRANSFORMS[kind]
-        inputs = map_tensors(inputs, lambda x: transform(x) if _may_change(x) else x)
+        inputs = map_tensors(
+            inputs, lambda x: _with_structure_of(x, transform(x)) if _may_change(x) else x
+        )
     return Draw(
         kind=kind,
         inputs=inputs,
@@ -145,6 +152,19 @@ def _may_change(tensor: Tensor) -> bool:
         return False
     sample = tensor.flatten()[:256]
     return sample.numel() < 16 or torch.unique(sample).numel() > 4
+
+
+def _with_structure_of(before: Tensor, after: Tensor) -> Tensor:
+    """Zeros that are no accident stay zeros, and symmetric matrices stay symmetric.
+
+    A kernel may rely on both: a product of triangular matrices need not read the other half.
+    """
+    zeros = before == 0
+    if int(zeros.sum()) * 20 > before.numel():
+        after = after.masked_fill(zeros, 0.0)
+    if before.ndim >= 2 and before.shape[-1] == before.shape[-2] and torch.equal(before, before.mT):
+        after = torch.where(after.abs() >= after.mT.abs(), after, after.mT)
+    return after
 
 
 def _spread(tensor: Tensor) -> float:
