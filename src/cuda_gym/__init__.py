@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 
 if TYPE_CHECKING:
+    from cuda_gym.agents.agent import Agent
+    from cuda_gym.agents.registry import load_agent
     from cuda_gym.core import (
         Action,
         Device,
@@ -27,12 +29,14 @@ if TYPE_CHECKING:
     from cuda_gym.envs.session import Session
     from cuda_gym.envs.tools import tool_schemas
     from cuda_gym.envs.vector_env import ThreadVectorEnv
+    from cuda_gym.episode import play
     from cuda_gym.judge.judge import open_judge
     from cuda_gym.tasks.registry import list_suites, list_tasks, load_task
 
 __all__ = [
     "ENVIRONMENTS",
     "Action",
+    "Agent",
     "CudaKernelEnv",
     "Device",
     "Episode",
@@ -46,8 +50,10 @@ __all__ = [
     "Verdict",
     "list_suites",
     "list_tasks",
+    "load_agent",
     "load_task",
     "open_judge",
+    "play",
     "tool_schemas",
 ]
 
@@ -55,13 +61,16 @@ ENVIRONMENTS = ("CudaKernel-v0", "cuda_gym/CudaKernel-v0")
 """The ids that importing this package registers; the second is the first in Gymnasium's long form."""
 
 _HOMES = {
+    "Agent": "cuda_gym.agents.agent",
     "CudaKernelEnv": "cuda_gym.envs.cuda_kernel_env",
     "Session": "cuda_gym.envs.session",
     "ThreadVectorEnv": "cuda_gym.envs.vector_env",
     "list_suites": "cuda_gym.tasks.registry",
     "list_tasks": "cuda_gym.tasks.registry",
+    "load_agent": "cuda_gym.agents.registry",
     "load_task": "cuda_gym.tasks.registry",
     "open_judge": "cuda_gym.judge.judge",
+    "play": "cuda_gym.episode",
     "tool_schemas": "cuda_gym.envs.tools",
 }
 
