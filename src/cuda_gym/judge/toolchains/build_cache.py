@@ -66,15 +66,15 @@ class BuildCache:
         """A folder on the cache's own disk to build in; whatever is still in it is removed.
 
         Raises:
-            StorageError: the cache cannot be written.
+            StorageError: the folder cannot be made, or cannot be written while it is in use.
         """
         with self._reported():
             self.folder.mkdir(parents=True, exist_ok=True)
             folder = Path(tempfile.mkdtemp(prefix=".work-", dir=self.folder))
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def publish(self, key: str, files: Mapping[str, Path], facts: Mapping[str, Any]) -> Path:
         """Move files into the entry of a key, by the names they get there; the entry's folder.
@@ -83,7 +83,7 @@ class BuildCache:
             StorageError: the cache cannot be written.
         """
         entry = self.folder / key
-        with self._reported(), self.workspace() as folder:
+        with self.workspace() as folder:
             staged = folder / "entry"
             staged.mkdir()
             for name, path in files.items():

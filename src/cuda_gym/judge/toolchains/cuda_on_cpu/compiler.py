@@ -7,6 +7,7 @@ it. Not covered: what it reads; files of a submission may only include each othe
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import importlib.util
 import os
@@ -63,6 +64,7 @@ class Compiler:
 
         Raises:
             CandidateTimeout: it was stopped at the deadline.
+            OSError: it cannot be started, or has no room to write.
         """
         said = folder / "compiler.txt"
         environment = {
@@ -94,8 +96,11 @@ class Compiler:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-        with said.open("rb") as text:
-            return status, text.read(_OUTPUT_BYTES).decode("utf-8", "replace")
+        with said.open("rb") as file:
+            text = file.read(_OUTPUT_BYTES).decode("utf-8", "replace")
+        if status != 0 and os.strerror(errno.ENOSPC) in text:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+        return status, text
 
 
 def find_compiler() -> Compiler:

@@ -45,6 +45,7 @@ _DYNAMIC_SHARED = re.compile(
 )
 _ALIGNMENT = re.compile(r"\b(?:__align__|alignas)\s*\([^()]*\)|__attribute__\s*\(\(.*?\)\)")
 _SHARED = re.compile(r"\b(?P<static>static\s+)?__shared__(?P<alignment>\s+alignas\s*\([^()]*\))?")
+_KERNEL = re.compile(rf"\s*(?:::)?\s*(?:{IDENTIFIER}\s*::\s*)*({IDENTIFIER}(?:\s*##\s*\w+)*)")
 _THREAD = "const ::cuda_on_cpu::Thread& cuda_on_cpu_thread"
 _FIXED_LINKAGE = ("static", "inline", "__forceinline__", "__inline__", "extern", "constexpr", "template", "__host__",
                   "friend", "typedef", "using", "operator", "cuda_on_cpu")  # fmt: skip
@@ -197,9 +198,7 @@ def _rewrite_launches(source: Source, decided: Modes, edits: Edits) -> None:
         if arguments is None:
             raise _unreadable(source, opening, "a launch without its list of arguments after >>>")
         start, stop = _callee(masked, opening)
-        words = re.match(
-            rf"\s*(?:::)?\s*(?:{IDENTIFIER}\s*::\s*)*({IDENTIFIER})", masked[start:stop]
-        )
+        words = _KERNEL.match(masked[start:stop])
         if words is None:
             raise _unreadable(source, opening, "no name of a kernel in front of <<<")
         kernel, callee = words.group(1), " ".join(source.text[start:stop].split())
@@ -235,9 +234,8 @@ def _callee(masked: str, opening: int) -> tuple[int, int]:
             if depth == 0:
                 break
         start = len(masked[:start].rstrip())
-    while start > 0 and (masked[start - 1].isalnum() or masked[start - 1] in "_:"):
-        start -= 1
-    return start, stop
+    name = re.search(rf"(?:(?:\w|::)+{_SPACE}##{_SPACE})*(?:\w|::)*$", masked[:start])
+    return name.start() if name else start, stop
 
 
 def _unreadable(source: Source, offset: int, what: str) -> CompileError:

@@ -24,6 +24,13 @@ int fault_descriptor = -1;
 constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t signal_stack_bytes = 64 << 10;
 
+[[noreturn]] void leave_with(const char* line, int length) {
+  const int descriptor = fault_descriptor < 0 ? STDERR_FILENO : fault_descriptor;
+  // Nobody is left to tell where this fails.
+  (void)!write(descriptor, line, (size_t)length);
+  _exit(139);
+}
+
 const char* describe(int signal, const void* address, const Block* block, char* text, size_t size) {
   const bool is_in_kernel = block->launch;
   switch (signal) {
@@ -36,11 +43,18 @@ const char* describe(int signal, const void* address, const Block* block, char* 
              stack_bytes >> 10);
     return text;
   }
-  snprintf(text, size, "illegal address %p", address);
+  snprintf(text, size, "illegal address 0x%llx", (unsigned long long)(uintptr_t)address);
   return text;
 }
 
+// One line is enough: threads that fault later wait for the end of the process.
+void be_the_first_to_report() {
+  static std::atomic_flag is_taken = ATOMIC_FLAG_INIT;
+  while (is_taken.test_and_set()) pause();
+}
+
 void on_fault(int signal, siginfo_t* info, void*) {
+  be_the_first_to_report();
   char what[128], line[512];
   const Block* const block = cuda_on_cpu_block;
   const char* const fact = describe(signal, info->si_addr, block, what, sizeof what);
@@ -58,8 +72,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
     length += snprintf(line + length, sizeof line - length, "\n");
   }
   if (length >= (int)sizeof line) length = sizeof line - 1;
-  if (write(fault_descriptor, line, (size_t)length) < 0) _exit(139);
-  _exit(139);
+  leave_with(line, length);
 }
 
 }  // namespace
@@ -161,8 +174,7 @@ void cuda_on_cpu_wait_in_loop(const char* what) {
       "kernel %s reaches %s in a way that its source does not show; write the call into a function "
       "that the kernel names\n",
       kernel, what);
-  if (write(fault_descriptor < 0 ? 2 : fault_descriptor, line, (size_t)length) < 0) _exit(139);
-  _exit(139);
+  leave_with(line, length < (int)sizeof line ? length : (int)sizeof line - 1);
 }
 
 void cuda_on_cpu_trap(void) { __builtin_trap(); }

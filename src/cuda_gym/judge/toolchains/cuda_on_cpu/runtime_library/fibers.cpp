@@ -71,10 +71,10 @@ Fiber* start_on_new_stack(Block* block) {
   return fiber;
 }
 
-Fiber* take_ready(Block* block, unsigned warp) {
-  const unsigned ready = block->ready[warp];
+Fiber* take_ready(Block* block, unsigned warp, unsigned lanes = 0xffffffffu) {
+  const unsigned ready = block->ready[warp] & lanes;
   if (!ready) return nullptr;
-  block->ready[warp] = ready & (ready - 1);
+  block->ready[warp] &= ~(ready & -ready);
   return block->fiber[warp * 32 + __builtin_ctz(ready)];
 }
 
@@ -153,7 +153,7 @@ void run_threads() {
       start_next_thread(block, self);
       continue;
     }
-    if (!next) next = cuda_on_cpu_next_fiber(block, warp);
+    if (!next) next = cuda_on_cpu_next_fiber(block, self->thread);
     free_fiber(block, self);
     block->current = next;
     void* never_resumed;
@@ -317,8 +317,11 @@ using namespace cuda_on_cpu;
 
 extern "C" {
 
-Fiber* cuda_on_cpu_next_fiber(Block* block, unsigned warp) {
+Fiber* cuda_on_cpu_next_fiber(Block* block, unsigned thread) {
   if (block->num_started < block->num_threads) return start_on_new_stack(block);
+  unsigned warp = thread / 32;
+  // In turn, so that threads which spin do not pass the turn among themselves for ever.
+  if (Fiber* const fiber = take_ready(block, warp, 0xfffffffeu << thread % 32)) return fiber;
   for (unsigned i = 0; i < block->num_warps; ++i) {
     if (++warp >= block->num_warps) warp = 0;
     if (!block->ready[warp] && block->converging[warp]) release_converged(block, warp);

@@ -85,8 +85,8 @@ extern "C" {
 extern thread_local CUDA_ON_CPU_TLS cuda_on_cpu::Block* cuda_on_cpu_block;
 extern thread_local CUDA_ON_CPU_TLS char* cuda_on_cpu_dynamic_shared;
 
-// Another fiber that can run, after `warp` has none left. Does not return where there is none.
-cuda_on_cpu::Fiber* cuda_on_cpu_next_fiber(cuda_on_cpu::Block*, unsigned warp);
+// Another fiber that can run, in turn after `thread`. Does not return where there is none.
+cuda_on_cpu::Fiber* cuda_on_cpu_next_fiber(cuda_on_cpu::Block*, unsigned thread);
 void cuda_on_cpu_release_barrier(cuda_on_cpu::Block*);
 // All of `lanes` have brought their values: compute every lane's result.
 void cuda_on_cpu_complete(cuda_on_cpu::Block*, unsigned warp, unsigned lanes);

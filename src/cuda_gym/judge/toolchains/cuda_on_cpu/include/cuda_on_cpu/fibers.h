@@ -113,7 +113,7 @@ CUDA_ON_CPU_INLINE void suspend(Block* block, unsigned thread) {
     block->ready[warp] = ready & ~(1u << lane);
     other = block->fiber[(warp << 5) + lane];
   } else {
-    other = cuda_on_cpu_next_fiber(block, warp);
+    other = cuda_on_cpu_next_fiber(block, thread);
   }
   go_on_with(block, self, other);
 }
@@ -124,9 +124,9 @@ CUDA_ON_CPU_INLINE void yield() {
   Block* const block = cuda_on_cpu_block;
   if (!block->current) return;
   Fiber* const self = block->current;
-  const unsigned warp = self->thread >> 5;
-  block->ready[warp] |= 1u << (self->thread & 31);
-  go_on_with(block, self, cuda_on_cpu_next_fiber(block, warp));
+  const unsigned thread = self->thread;
+  block->ready[thread >> 5] |= 1u << (thread & 31);
+  go_on_with(block, self, cuda_on_cpu_next_fiber(block, thread));
 }
 
 // The same, but not every time: most atomic operations are no spin.

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+
+from cuda_gym.errors import CompileError, UnsupportedOnDevice
+from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import rewrite
+
+REFUSED = [
+    ('__device__ void f() { asm volatile("bar.sync 0;"); }', "inline PTX"),
+    ("#include <mma.h>", "wmma"),
+    ("using namespace nvcuda;", "wmma"),
+    ("__device__ float f(cudaTextureObject_t t) { return tex1Dfetch<float>(t, 0); }", "texture"),
+    ("__global__ void k() { cooperative_groups::this_grid().sync(); }", "synchronising a grid"),
+    ("void f() { cudaLaunchCooperativeKernel(0, 1, 1, 0); }", "synchronising a grid"),
+    ("__global__ void __cluster_dims__(2) k() {}", "cluster"),
+    ("void f() { cudaLaunchKernelEx(0, 0); }", "launching through a function call"),
+    ("void f() { cudaGraph_t g; }", "CUDA graphs"),
+    ("#include <cuda/barrier>", "this CUDA header (cuda/barrier)"),
+    ("__global__ void k() { __pipeline_commit(); }", "asynchronous copying"),
+    ("#include <cub/cub.cuh>", "a CUDA library (cub/cub.cuh)"),
+    ("__global__ void k() { thrust::plus<int> p; }", "a CUDA library"),
+    ("#include <cublas_v2.h>", "a CUDA library (cublas_v2.h)"),
+    ("#include <cudnn.h>", "a CUDA library (cudnn.h)"),
+    ("#include <curand_kernel.h>", "a CUDA library (curand_kernel.h)"),
+    ('#include "cutlass/gemm.h"', "a CUDA library (cutlass/gemm.h)"),
+    ("#include <torch/extension.h>", "a PyTorch or Python header (torch/extension.h)"),
+    ("#include <ATen/cuda/CUDAContext.h>", "a PyTorch or Python header"),
+    ("#include <c10/util/Half.h>", "a PyTorch or Python header"),
+    ("__global__ void k() { k<<<1, 1>>>(); }", "launching a kernel from a kernel"),
+]
+
+
+@pytest.mark.parametrize(("text", "feature"), REFUSED)
+def test_what_the_device_has_not_is_refused_with_its_line(text: str, feature: str) -> None:
+    with pytest.raises(UnsupportedOnDevice) as refusal:
+        rewrite({"kernels/ok.cu": "int x;\n", "kernels/k.cu": f"// 1\n\n{text}\n"})
+    first = refusal.value.diagnostics[0]
+    assert (first.file, first.line) == ("kernels/k.cu", 3)
+    assert feature in first.message
+    assert " is not available on the cpu device; " in first.message
+    assert str(refusal.value).startswith("kernels/k.cu:3: ")
+
+
+def test_a_torch_header_is_answered_with_the_launcher() -> None:
+    with pytest.raises(UnsupportedOnDevice, match='write an extern "C" launcher'):
+        rewrite({"kernels/k.cu": "#include <torch/extension.h>\n"})
+
+
+def test_every_place_is_told() -> None:
+    text = "#include <mma.h>\nint x;\n#include <cub/cub.cuh>\n"
+    with pytest.raises(UnsupportedOnDevice, match=r"\(and 1 more\)") as refusal:
+        rewrite({"kernels/k.cu": text})
+    assert [d.line for d in refusal.value.diagnostics] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// asm(...)\n/* wmma:: */\n",
+        'const char* s = "asm(";\n',
+        '#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\nvoid f() { asm(""); }\n#else\nint x;\n#endif\n',
+        '#ifdef __CUDA_ARCH__\nvoid f() { asm(""); }\n#endif\n',
+        "#if 0\n#include <mma.h>\n#if 1\n#include <cub/cub.cuh>\n#endif\n#endif\nint y;\n",
+        "#if 1\nint x;\n#else\n#include <mma.h>\n#endif\n",
+        "int assembly, this_grid_size, wmma;\n",
+    ],
+)
+def test_what_does_not_reach_the_device_is_not_refused(text: str) -> None:
+    rewrite({"kernels/k.cu": text})
+
+
+@pytest.mark.parametrize(
+    "condition", ["#ifndef __CUDA_ARCH__", "#if USE_IT", "#if !defined(__CUDA_ARCH__)"]
+)
+def test_what_may_reach_the_device_is_refused(condition: str) -> None:
+    with pytest.raises(UnsupportedOnDevice):
+        rewrite({"kernels/k.cu": f"{condition}\n#include <mma.h>\n#endif\n"})
+
+
+@pytest.mark.parametrize(
+    "include",
+    ['"/etc/passwd"', "</etc/passwd>", '"../../etc/passwd"', "<../../../etc/passwd>", "NAME"],
+)
+def test_an_include_may_not_leave_the_submission(include: str) -> None:
+    with pytest.raises(CompileError, match="not allowed") as error:
+        rewrite({"kernels/k.cu": f"int x;\n#include {include}\n"})
+    assert error.value.diagnostics[0].line == 2
