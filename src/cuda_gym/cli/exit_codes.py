@@ -30,6 +30,8 @@ class ExitCode(IntEnum):
     """There is no such task, or it cannot be judged."""
     INTERRUPTED = 130
     """Ctrl-C, or SIGTERM; all processes were ended."""
+    NO_READER = 141
+    """Whoever read the output went away before its end."""
 
 
 def code_of_error(error: CudaGymError) -> ExitCode:

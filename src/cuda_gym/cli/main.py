@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever read has gone, as `head` does; what is left to flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
+        return ExitCode.NO_READER
 
 
 def _read(typed: list[str]) -> Verb:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuda_gym.cli.exit_codes import ExitCode, UsageError, code_of_episodes
+from cuda_gym.core import Stage
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from cuda_gym.cli.screen import Screen
-    from cuda_gym.core import Action, Episode, Task, Turn
+    from cuda_gym.core import Action, Episode, Observation, Task, Turn
     from cuda_gym.judge.judge import Judge
 
 __all__ = ["Play"]
@@ -133,13 +134,16 @@ def _show_turn(number: int, max_turns: int, turn: Turn, screen: Screen) -> None:
     stage, reward = turn.observation.stage.value, f"{turn.reward:+.2f}"
     said = Text(", ".join(done) or "(no action that can be read)", "cyan")
     row.add_row(f"{number}/{max_turns}", stage, reward, said)
-    row.add_row("", "", "", _gist(turn.observation.text, len(read.writes)))
+    row.add_row("", "", "", _gist(turn.observation, len(read.writes)))
     screen.show(row)
 
 
-def _gist(text: str, num_writes: int) -> str:
-    """The first sentence or so of an answer, after the lines that say what was written."""
-    lines = [line for line in text.splitlines() if line.strip()]
+def _gist(observation: Observation, num_writes: int) -> str:
+    """The speed-up, or the first sentence of an answer after the lines that say what was written."""
+    speedup = observation.metrics.get("speedup")
+    if observation.stage is Stage.TIMED and speedup is not None:
+        return f"Right, and {speedup:.2f}x as fast as torch.compile."
+    lines = [line for line in observation.text.splitlines() if line.strip()]
     wrote = sum(line.startswith("Wrote ") for line in lines[:num_writes])
     lines = lines[wrote:] or lines
     return lines[0][:300] if lines else ""

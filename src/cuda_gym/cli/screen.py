@@ -7,7 +7,9 @@ output holds one JSON document and nothing else.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -36,8 +38,8 @@ class Screen:
     """
 
     def __init__(self, *, is_json: bool = False) -> None:
-        self._out = Console(quiet=is_json, highlight=False)
-        self._err = Console(stderr=True, highlight=False)
+        self._out = _PlainConsole(quiet=is_json, highlight=False)
+        self._err = _PlainConsole(stderr=True, highlight=False)
         self._is_json = is_json
 
     def show(self, *renderables: RenderableType) -> None:
@@ -87,3 +89,11 @@ class Screen:
             yield
         finally:
             timer.cancel()
+
+
+class _PlainConsole(Console):
+    """A console that leaves it to the verb what becomes of a reader that went away."""
+
+    def on_broken_pipe(self) -> None:
+        """Go on raising, where rich would exit with 1: that stands for something else here."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))

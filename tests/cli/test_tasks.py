@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cuda_gym.cli.main import main
+from cuda_gym.tasks.registry import list_tasks
+
+
+def test_every_task_of_core_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tasks", "core"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for task in list_tasks("core"):
+        (line,) = (line for line in lines if line.startswith(f"{task.id} "))
+        assert task.title in line
+        assert task.family in line
+        assert task.band is not None
+        assert task.band.value in line
+
+
+def test_with_json_every_task_is_listed_with_its_hash(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tasks", "core", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["tasks"]
+    assert {(task["id"], task["hash"]) for task in listed} == {
+        (task.id, task.hash) for task in list_tasks("core")
+    }

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cuda_gym.core import Device
+from cuda_gym.judge.sandbox.break_out import NAMESPACES
+from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.judge.sandbox.probes import (
+    Check,
+    CheckState,
+    probe_device_lock,
+    probe_pressure,
+    probe_walls,
+)
+
+CPU = Device.parse("cpu")
+
+
+@pytest.fixture(scope="module")
+def walls() -> dict[str, Check]:
+    return {check.what: check for check in probe_walls()}
+
+
+def test_every_wall_is_tried(walls: dict[str, Check]) -> None:
+    expected = {f"namespace {name}" for name in NAMESPACES} | {"seccomp", "hidden memory"}
+    assert set(walls) == expected
+
+
+def test_a_wall_that_does_not_hold_has_its_reason_and_its_remedy(walls: dict[str, Check]) -> None:
+    for check in walls.values():
+        assert check.fact
+        assert (check.state is CheckState.OK) == (check.remedy == "")
+        assert "was not tried" not in check.fact
+        assert not check.is_needed
+
+
+def test_a_sibling_under_the_same_user_cannot_read_hidden_memory(walls: dict[str, Check]) -> None:
+    assert walls["hidden memory"].state is CheckState.OK
+    assert "refused" in walls["hidden memory"].fact
+
+
+def test_what_fails_is_told_by_what_happened_and_not_by_what_was_asked_for() -> None:
+    """The walls are attacked by a process that may not make any: none may be said to hold."""
+    program = (
+        "import ctypes, sys\n"
+        "from cuda_gym.judge.sandbox import break_out, limits\n"
+        "limits.enter_namespaces = limits.enclose = lambda *_: NAMES\n"
+        "limits.forbid_processes = limits.hide_memory = lambda *_: NAMES\n"
+        "sys.argv = sys.argv[:1]\n"
+        "break_out.main()\n"
+    ).replace("NAMES", repr(NAMESPACES))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    answers = json.loads(done.stdout)
+    assert set(answers["walls"]) == {*NAMESPACES, "seccomp"}
+    assert "holds" not in answers["walls"].values()
+    assert answers["hidden"] == answers["open"]
+
+
+def test_the_lock_is_free_until_somebody_holds_it(tmp_path: Path) -> None:
+    assert probe_device_lock(CPU, tmp_path).state is CheckState.OK
+    with DeviceLock(CPU, tmp_path).shared():
+        held = probe_device_lock(CPU, tmp_path)
+    assert held.state is CheckState.DEGRADED
+    assert "in use" in held.fact
+    assert probe_device_lock(CPU, tmp_path).state is CheckState.OK
+
+
+def test_a_lock_that_cannot_be_made_is_no_crash(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    check = probe_device_lock(CPU, tmp_path / "file" / "locks")
+    assert check.state is CheckState.DEGRADED
+
+
+def test_pressure_counters_are_ok_exactly_where_the_kernel_has_them() -> None:
+    try:
+        Path("/proc/pressure/cpu").read_text()
+        has_them = True
+    except OSError:
+        has_them = False
+    assert (probe_pressure().state is CheckState.OK) == has_them
+
+
+def test_probing_needs_no_torch() -> None:
+    program = "import sys, cuda_gym.judge.sandbox.probes; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
