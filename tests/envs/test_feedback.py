@@ -95,3 +95,21 @@ def test_what_it_printed_is_shown_bounded(make_findings: Find) -> None:
 
 def test_a_settlement_without_anything_handed_in_says_so() -> None:
     assert "Nothing was handed in" in describe_settlement(None, FILES, paid=0.0)
+
+
+def test_the_first_error_is_told_once() -> None:
+    error = Diagnostic(
+        severity=Severity.ERROR,
+        message="'i' was not declared",
+        file="kernels/a.cu",
+        line=1,
+        column=1,
+    )
+    findings = Findings(
+        outcome=Outcome.COMPILE_ERROR,
+        summary=f"{error} (2 errors in all)",
+        diagnostics=(error, error),
+    )
+    text = describe_findings(findings, Submission.of({"kernels/a.cu": "i;"}))
+    assert text.startswith("It does not compile: 2 errors.\n")
+    assert text.count("(2 errors in all)") == 0

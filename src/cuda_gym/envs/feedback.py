@@ -42,7 +42,7 @@ _NEXT = {
 
 def describe_findings(findings: Findings, submission: Submission) -> str:
     """What compile or verify saw."""
-    return _joined(findings.summary, *_evidence(findings, submission), _NEXT[findings.outcome])
+    return _joined(_headline(findings), *_evidence(findings, submission), _NEXT[findings.outcome])
 
 
 def describe_settlement(final: Verdict | None, submission: Submission, *, paid: float) -> str:
@@ -111,6 +111,16 @@ def describe_time(time_us: float) -> str:
                 else f"{time_us / scale:.2f} {unit}"
             )
     return f"{time_us:.1f} us" if time_us >= 10 else f"{time_us:.3f} us"
+
+
+def _headline(findings: Findings) -> str:
+    """The summary; a number where the diagnostics below say the same."""
+    errors = [d for d in findings.diagnostics if d.severity is Severity.ERROR]
+    if not errors or not findings.summary.startswith(str(errors[0])):
+        return findings.summary
+    if findings.outcome is Outcome.UNSUPPORTED_ON_DEVICE:
+        return "This device cannot run it."
+    return f"It does not compile: {len(errors)} error{'s' if len(errors) > 1 else ''}."
 
 
 # Evidence
