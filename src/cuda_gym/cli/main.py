@@ -72,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(_read(typed or ["--help"]))
     except SystemExit as end:  # tyro has printed help, or what is wrong with the usage
         return int(end.code or 0)
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         # Whoever read has gone, as `head` does; what is left to flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

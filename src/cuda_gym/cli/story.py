@@ -12,6 +12,7 @@ from rich.rule import Rule
 from rich.syntax import Syntax
 from rich.text import Text
 
+from cuda_gym.agents.scripted import solved_tasks
 from cuda_gym.cli.screen import Screen
 from cuda_gym.cli.submission_folder import read_submission
 from cuda_gym.cli.verdict_view import verdict_view
@@ -191,15 +192,16 @@ def _files(folder: Path) -> list[str]:
 
 
 def _next_lines(task: Task, folder: Path) -> tuple[Text, Text]:
+    other = next(id for id in solved_tasks() if id != task.id)
     return (
         Text.assemble(
-            "  change a kernel and judge it:     ",
-            (f"cuda-gym judge {task.id} {folder}", "cyan"),
+            "  change a kernel and judge it:    ", (f"cuda-gym judge {task.id} {folder}", "cyan")
         ),
         Text.assemble(
             "  watch an agent on another task:  ",
+            (f"cuda-gym play --task {other}", "cyan"),
+            " (",
             ("cuda-gym tasks", "cyan"),
-            ", then ",
-            ("cuda-gym play --task core/softmax", "cyan"),
+            " lists them)",
         ),
     )
