@@ -233,6 +233,12 @@ def test_a_name_that_is_no_file_name_is_an_error(toolchain: CpuToolchain) -> Non
 # Limits
 
 
+@pytest.mark.parametrize("text", ["x" * 300_000, "k<<<1, 1>>>(x);" * 2000])
+def test_a_submission_has_a_largest_size(toolchain: CpuToolchain, text: str) -> None:
+    with pytest.raises(CompileError, match=r"are the most\. Leave out"):
+        toolchain.build(submission(text))
+
+
 def test_a_compiler_that_takes_too_long_is_stopped(toolchain: CpuToolchain) -> None:
     endless = (
         "template <int N> struct F { static constexpr long v = F<N - 1>::v + F<N - 2>::v; };\n"

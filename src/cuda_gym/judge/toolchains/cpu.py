@@ -41,6 +41,9 @@ _HEADER_SUFFIXES = (".cuh", ".h", ".hpp", ".hh", ".inl", ".inc")
 _QUIET = ("-fno-diagnostics-show-caret", "-fdiagnostics-color=never")
 _QUIET_GCC = ("-fno-diagnostics-show-option", "-fdiagnostics-column-unit=byte")
 _WARNINGS = ("-Wreturn-type", "-Wuninitialized", "-Wno-unknown-pragmas", "-Wno-attributes")
+# Far above any kernel that was ever written by hand; below what could keep the rewriting busy.
+_MAX_CHARACTERS = 250_000
+_MAX_CONSTRUCTS = 1_000
 _RUNTIME_DEADLINE_S = 120.0
 
 
@@ -154,6 +157,14 @@ def _kernel_files(submission: Submission) -> dict[str, str]:
         )
     for path, text in files.items():
         _check_text(path, text)
+    size = sum(map(len, files.values()))
+    constructs = sum(text.count("__global__") + text.count("<<<") for text in files.values())
+    if size > _MAX_CHARACTERS or constructs > _MAX_CONSTRUCTS:
+        raise CompileError(
+            f"The files under kernels/ have {size:,} characters and {constructs:,} kernels and "
+            f"launches; {_MAX_CHARACTERS:,} and {_MAX_CONSTRUCTS:,} are the most. Leave out what "
+            "the task does not need."
+        )
     return files
 
 

@@ -396,3 +396,44 @@ def test_bfloat16_rounds_to_nearest_even(narrow: Any) -> None:
     np.testing.assert_allclose(rounded, x, rtol=2**-8)
     assert bits[-2:].tolist() == [0x3F80, 0x3F82]
     np.testing.assert_array_equal(wide, rounded * 2)
+
+
+# Styles
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 64), (33, 130, 17)])
+def test_a_register_tiled_matrix_product(program: Programs, m: int, n: int, k: int) -> None:
+    a, b = floats(m * k).reshape(m, k), floats(k * n).reshape(k, n)
+    c = np.zeros((m, n), np.float32)
+    program("styles.cu")("sgemm", a, b, c, m, n, k, None)
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("is_affine", [True, False])
+def test_layer_normalisation_by_welford(program: Programs, is_affine: bool) -> None:
+    x, gamma, y = floats(7 * 300).reshape(7, 300), floats(300), np.zeros((7, 300), np.float32)
+    assert program("styles.cu")("layernorm", y, x, gamma if is_affine else None, 7, 300) == 0
+    wide = x.astype(np.float64)
+    expected = (wide - wide.mean(1, keepdims=True)) / np.sqrt(wide.var(1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(y, expected * (gamma if is_affine else 1), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("is_relu", [True, False])
+def test_classes_enums_and_default_arguments(program: Programs, is_relu: bool) -> None:
+    x = floats(50 * 70).reshape(50, 70)
+    y = x.copy()
+    styles = program("styles.cu")
+    styles("leaky", y, 50, 70, is_relu)
+    np.testing.assert_array_equal(y, np.where(x > 0, x, 0 if is_relu else x * np.float32(0.1)))
+    assert {k.name: k.mode for k in styles.build.kernels} == {
+        "sgemm_tiled": "fibers",
+        "layer_norm": "fibers",
+        "activate_2d": "loop",
+        "max_kernel": "loop",
+    }
+
+
+def test_a_maximum_by_compare_and_swap(program: Programs) -> None:
+    x, y = floats(10000), np.zeros(1, np.float32)
+    program("styles.cu")("maximum", x, y, 10000)
+    assert y[0] == x.max()

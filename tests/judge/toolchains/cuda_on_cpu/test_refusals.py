@@ -85,3 +85,10 @@ def test_an_include_may_not_leave_the_submission(include: str) -> None:
     with pytest.raises(CompileError, match="not allowed") as error:
         rewrite({"kernels/k.cu": f"int x;\n#include {include}\n"})
     assert error.value.diagnostics[0].line == 2
+
+
+def test_names_of_the_device_itself_are_not_for_submissions() -> None:
+    with pytest.raises(
+        CompileError, match=r"kernels/k.cu:2: error: the name 'cuda_on_cpu' is not allowed"
+    ):
+        rewrite({"kernels/k.cu": 'int x;\nextern "C" int cuda_on_cpu_launch(void*);\n'})

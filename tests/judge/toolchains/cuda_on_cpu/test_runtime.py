@@ -219,6 +219,7 @@ runtime.library.fault(int(sys.argv[2]), x)
         (3, 1, r"__trap\(\) or an illegal instruction in kernel traps, block \(0,0,0\)\n"),
         (4, 1, r"abort\(\) or a failed assert\(\) in kernel asserts, block \(0,0,0\)\n"),
         (5, 1, r"the local variables of a thread take more than 128 KiB in kernel deep, block \(0,0,0\), thread \([0-3],0,0\)\n"),
+        (7, 1, r"misaligned address, or one that cannot exist, in kernel far_away_after_barrier, block \(0,0,0\), thread \(7,0,0\)\n"),
         (6, 1, r"illegal address 0x0 outside any kernel\n"),
     ],
 )  # fmt: skip

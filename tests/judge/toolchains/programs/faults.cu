@@ -29,6 +29,7 @@ extern "C" void fault(int which, int* x) {
     case 3: traps<<<1, 1>>>(); break;
     case 4: asserts<<<1, 1>>>(x); break;
     case 5: deep<<<1, 4>>>(x); break;
+    case 7: far_away_after_barrier<<<1, 8>>>((int*)((size_t)1 << 60)); break;
     case 6: *(volatile int*)nullptr = 1; break;
   }
 }

@@ -9,20 +9,23 @@ to that side costs speed only; one to the other side ends the run with a message
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, unique
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
+from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER
 
 __all__ = ["Mode", "Modes", "modes"]
 
 _WAITING = re.compile(
     r"__syncthreads\w*|__syncwarp|__shfl\w*|__ballot\w*|__any\w*|__all(_sync)?|__match_\w+"
     r"|__reduce_\w+_sync|__activemask|__nanosleep|__barrier_\w+|this_thread_block|tiled_partition"
-    r"|coalesced_threads|thread_block|thread_block_tile|coalesced_group|cuda_on_cpu\w*"
+    r"|coalesced_threads|thread_block|thread_block_tile|coalesced_group"
 )
-_SPIN = re.compile(r"\bwhile\s*\([^;{}]*\batomic\w+[^;{}]*\)\s*(?:;|\{\s*\})")
+_SPIN = re.compile(r"\bwhile\s*\([^;{}]{0,200}\batomic\w+[^;{}]{0,400}\)\s*(?:;|\{\s*\})")
+_NOT_CALLED = re.compile(rf"\b({IDENTIFIER})\b(?!\s*(?:<[^;{{}}()]{{0,200}}>)?\s*\()")
 _PASTED = re.compile(r"\b__\w*\s*##")
 
 
@@ -56,7 +59,8 @@ class Modes:
 def modes(found: Sequence[Declaration]) -> Modes:
     """Decide for every kernel among the declarations of all files of a submission."""
     waiting = _reaching(found, [d for d in found if _waits(d)])
-    everything = any(_is_hidden(d, found) for d in waiting) or any(_pastes(d) for d in found)
+    values = _names_used_as_values(found)
+    everything = any(_is_hidden(d, values) for d in waiting) or any(_pastes(d) for d in found)
     has_waiting_class = any(d.kind is Kind.CLASS for d in waiting)
     waiting_names = _names(waiting)
     indexing_names = _names(_reaching(found, _readers_of_index(found)))
@@ -100,17 +104,22 @@ def _names(declarations: Iterable[Declaration]) -> frozenset[str]:
 
 def _reaching(found: Sequence[Declaration], seeds: Sequence[Declaration]) -> list[Declaration]:
     """The seeds, and all that mention their names, and so on."""
-    reached = list(seeds)
-    names = _names(seeds)
-    rest = [d for d in found if d not in seeds]
-    while more := [d for d in rest if d.mentions & names]:
-        reached += more
-        names |= _names(more)
-        rest = [d for d in rest if d not in more]
-    return reached
+    mentioning: dict[str, list[Declaration]] = defaultdict(list)
+    for declaration in found:
+        for word in declaration.mentions:
+            mentioning[word].append(declaration)
+    reached = dict.fromkeys(seeds)
+    pending = list(seeds)
+    while pending:
+        for name in pending.pop().names:
+            for declaration in mentioning.pop(name, ()):
+                if declaration not in reached:
+                    reached[declaration] = None
+                    pending.append(declaration)
+    return list(reached)
 
 
-def _is_hidden(waiting: Declaration, found: Sequence[Declaration]) -> bool:
+def _is_hidden(waiting: Declaration, values: frozenset[str]) -> bool:
     """Whether a kernel may get to it without mentioning its name."""
     if waiting.kind is Kind.MACRO or waiting.is_kernel:
         return False
@@ -118,18 +127,16 @@ def _is_hidden(waiting: Declaration, found: Sequence[Declaration]) -> bool:
         return True
     if waiting.kind is Kind.FUNCTION:
         if waiting.has("__device__"):
-            return _is_used_as_value(waiting, found)
+            return bool(waiting.names & values)
         # Host code: only a lambda in it can run on the device.
         return "__device__" in waiting.mentions and _waits(waiting)
     return False
 
 
-def _is_used_as_value(function: Declaration, found: Sequence[Declaration]) -> bool:
+def _names_used_as_values(found: Sequence[Declaration]) -> frozenset[str]:
+    """Names that stand somewhere without being called."""
     sources = {d.source.path: d.source for d in found}
-    pattern = re.compile(
-        rf"\b(?:{'|'.join(map(re.escape, sorted(function.names)))})\b(?!\s*(?:<[^;{{}}()]*>)?\s*\()"
-    )
-    return any(pattern.search(source.masked) for source in sources.values())
+    return frozenset(name for s in sources.values() for name in _NOT_CALLED.findall(s.masked))
 
 
 def _readers_of_index(found: Sequence[Declaration]) -> list[Declaration]:

@@ -35,7 +35,6 @@ FLAGS = (
     "-fno-trapping-math",
     "-ffp-contract=fast",
     "-fno-semantic-interposition",
-    "-fno-exceptions",
 )
 _MEMORY_KIB = 4 << 20
 _FILE_BLOCKS = 512 << 10

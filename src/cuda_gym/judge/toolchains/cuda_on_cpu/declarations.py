@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, unique
 from functools import cached_property
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, closing
+from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, blanked, closing
 
 __all__ = ["Declaration", "Kind", "declarations", "without_attributes"]
 
@@ -66,6 +66,7 @@ class Declaration:
         return self.kind is not Kind.MACRO and self.has("__global__")
 
 
+_LONGEST_LIST = 4000
 _STOP = re.compile(r"[;{}(\[]")
 _TRANSPARENT = re.compile(r'(?:^|\s)(?:(?:inline\s+)?namespace\b[\w\s:]*|extern\s+"\s*"\s*)$')
 _TEMPLATE = re.compile(r"\btemplate\s*<")
@@ -95,17 +96,22 @@ def without_attributes(text: str) -> str:
     >>> without_attributes("template <int N> __launch_bounds__(256) void f(int a)").split()
     ['void', 'f(int', 'a)']
     """
+    text = blanked(text, _attributes(text))
+    return blanked(text, _template_lists(text))
+
+
+def _attributes(text: str) -> Iterator[tuple[int, int]]:
     position = 0
     while match := _ATTRIBUTE.search(text, position):
-        end = closing(text, match.end() - 1) + (2 if match.group() == "[[" else 1)
-        text = _blanked(text, match.start(), end)
-        position = match.end()
+        position = closing(text, match.end() - 1) + (2 if match.group() == "[[" else 1)
+        yield match.start(), position
+
+
+def _template_lists(text: str) -> Iterator[tuple[int, int]]:
     position = 0
     while match := _TEMPLATE.search(text, position):
-        end = _closing_angle(text, match.end() - 1) + 1
-        text = _blanked(text, match.start(), end)
-        position = match.end()
-    return text
+        position = _closing_angle(text, match.end() - 1) + 1
+        yield match.start(), position
 
 
 def declarations(source: Source) -> Iterator[Declaration]:
@@ -180,35 +186,27 @@ def _declaration(source: Source, kind: Kind, start: int, body: int | None, end: 
     elif re.search(r"\boperator\b", head):
         words = set()
     else:
+        # What lies inside parentheses are parameters, and no names.
         words = {
             word
-            for qualified in _CALLED.findall(_without_parentheses(head))
+            for qualified in _CALLED.findall(blanked(head, _inside_parentheses(head)))
             for word in re.findall(IDENTIFIER, qualified)
         }
     names = frozenset(words - _NO_NAMES)
     return Declaration(source=source, kind=kind, names=names, start=start, body=body, end=end)
 
 
-def _without_parentheses(head: str) -> str:
-    """The head with what lies inside parentheses blanked, so that parameters are no names."""
+def _inside_parentheses(head: str) -> Iterator[tuple[int, int]]:
     position = 0
     while (opening := head.find("(", position)) >= 0:
-        end = closing(head, opening)
-        head = _blanked(head, opening + 1, end)
-        position = end + 1
-    return head
+        position = max(closing(head, opening), opening + 1)
+        yield opening + 1, position
 
 
 def _closing_angle(text: str, opening: int) -> int:
     depth = 0
-    for match in re.compile(r"[<>(]").finditer(text, opening):
-        if match.group() == "(":
-            continue
+    for match in re.compile("[<>]").finditer(text, opening, opening + _LONGEST_LIST):
         depth += 1 if match.group() == "<" else -1
         if depth == 0:
             return match.start()
     return opening
-
-
-def _blanked(text: str, start: int, end: int) -> str:
-    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]

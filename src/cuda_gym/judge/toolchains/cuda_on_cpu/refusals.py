@@ -122,9 +122,10 @@ def refuse_unsupported(sources: Sequence[Source], found: Sequence[Declaration]) 
 
     Raises:
         UnsupportedOnDevice: with one diagnostic for each place.
-        CompileError: for an #include that leaves the submission.
+        CompileError: for an #include that leaves the submission, or a name that is ours.
     """
     _refuse_escaping_includes(sources)
+    _refuse_reserved_names(sources)
     places = sorted(
         {place for source in sources for place in _places(source)} | set(_dynamic_launches(found)),
         key=lambda place: (place[0], place[1]),
@@ -191,11 +192,28 @@ def _refuse_escaping_includes(sources: Sequence[Source]) -> None:
             if header and not header.startswith("/") and parts.count("..") <= depth:
                 continue
             fact = f"#include of {header!r}" if header else "an #include of something computed"
-            message = f"{fact} is not allowed; include a file of the submission or a header of CUDA or C++"
-            diagnostic = Diagnostic(
-                severity=Severity.ERROR, message=message, file=source.path, line=source.line(offset)
+            remedy = "include a file of the submission or a header of CUDA or C++"
+            raise _not_allowed(source, offset, fact, remedy)
+
+
+def _refuse_reserved_names(sources: Sequence[Source]) -> None:
+    """The runtime's own functions count launches and keep errors: they are not for submissions."""
+    for source in sources:
+        if match := re.search(r"cuda_on_cpu|CUDA_ON_CPU", source.text):
+            fact = f"the name {match.group()!r}"
+            raise _not_allowed(
+                source, match.start(), fact, "names with it belong to the cpu device"
             )
-            raise CompileError(str(diagnostic), (diagnostic,))
+
+
+def _not_allowed(source: Source, offset: int, fact: str, remedy: str) -> CompileError:
+    diagnostic = Diagnostic(
+        severity=Severity.ERROR,
+        message=f"{fact} is not allowed; {remedy}",
+        file=source.path,
+        line=source.line(offset),
+    )
+    return CompileError(str(diagnostic), (diagnostic,))
 
 
 def _without_dead_branches(masked: str) -> str:
@@ -203,21 +221,23 @@ def _without_dead_branches(masked: str) -> str:
     out = list(masked)
     # One entry a level: is this branch dead, and has an earlier one been taken for certain?
     levels: list[tuple[bool, bool]] = []
-    position = 0
+    num_dead = position = 0
     for match in _CONDITIONAL.finditer(masked):
-        if any(dead for dead, _ in levels):
+        if num_dead:
             out[position : match.start()] = re.sub(r"[^\n]", " ", masked[position : match.start()])
         position = match.end()
         word, condition = match.groups()
         if word in ("if", "ifdef", "ifndef"):
             truth = _truth(word, condition)
             levels.append((truth is False, truth is True))
-        elif levels and word in ("elif", "else"):
-            _, is_decided = levels.pop()
-            truth = True if word == "else" else _truth("if", condition)
-            levels.append((is_decided or truth is False, is_decided or truth is True))
+            num_dead += truth is False
         elif levels:
-            levels.pop()
+            was_dead, is_decided = levels.pop()
+            num_dead -= was_dead
+            if word in ("elif", "else"):
+                truth = True if word == "else" else _truth("if", condition)
+                levels.append((is_decided or truth is False, is_decided or truth is True))
+                num_dead += levels[-1][0]
     return "".join(out)
 
 

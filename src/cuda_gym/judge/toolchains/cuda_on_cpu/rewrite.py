@@ -36,6 +36,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.source import (
 
 __all__ = ["Program", "rewrite"]
 
+_LONGEST_HEAD = 2000
 _SPACE = r"(?:\s|\\\n)*"
 _KERNEL_NAME = re.compile(rf"({IDENTIFIER})\s*(?:<[^;{{}}()]*>)?\s*\(")
 _KERNEL_BODY = re.compile(rf"{_SPACE}(?:noexcept{_SPACE})?\{{")
@@ -48,7 +49,7 @@ _SHARED = re.compile(r"\b(?P<static>static\s+)?__shared__(?P<alignment>\s+aligna
 _KERNEL = re.compile(rf"\s*(?:::)?\s*(?:{IDENTIFIER}\s*::\s*)*({IDENTIFIER}(?:\s*##\s*\w+)*)")
 _THREAD = "const ::cuda_on_cpu::Thread& cuda_on_cpu_thread"
 _FIXED_LINKAGE = ("static", "inline", "__forceinline__", "__inline__", "extern", "constexpr", "template", "__host__",
-                  "friend", "typedef", "using", "operator", "cuda_on_cpu")  # fmt: skip
+                  "friend", "typedef", "using", "operator")  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +113,8 @@ def _last_name(kernel: Declaration) -> str | None:
 def _rewrite_kernels(source: Source, edits: Edits) -> None:
     masked = source.masked
     for match in re.finditer(r"\b__global__\b", masked):
-        stop = re.compile(r"[;{}]").search(masked, match.end())
-        head = masked[match.end() : stop.start() if stop else len(masked)]
+        stop = re.compile(r"[;{}]").search(masked, match.end(), match.end() + _LONGEST_HEAD)
+        head = masked[match.end() : stop.start() if stop else match.end() + _LONGEST_HEAD]
         name = _KERNEL_NAME.search(without_attributes(head))
         if name is None:
             continue
@@ -224,18 +225,20 @@ def _rewrite_launches(source: Source, decided: Modes, edits: Edits) -> None:
 
 def _callee(masked: str, opening: int) -> tuple[int, int]:
     """Where the name of the kernel in front of <<< begins and ends, template arguments included."""
-    stop = len(re.sub(rf"{_SPACE}$", "", masked[:opening]))
+    first = max(0, opening - _LONGEST_HEAD)
+    before = masked[first:opening].replace("\\\n", " \n").rstrip()
+    stop = len(before)
     start = stop
-    if masked[:stop].endswith(">"):
+    if before[:stop].endswith(">"):
         depth = 0
         while start > 0:
             start -= 1
-            depth += {">": 1, "<": -1}.get(masked[start], 0)
+            depth += {">": 1, "<": -1}.get(before[start], 0)
             if depth == 0:
                 break
-        start = len(masked[:start].rstrip())
-    name = re.search(rf"(?:(?:\w|::)+{_SPACE}##{_SPACE})*(?:\w|::)*$", masked[:start])
-    return name.start() if name else start, stop
+        start = len(before[:start].rstrip())
+    name = re.search(rf"(?:(?:\w|::)+{_SPACE}##{_SPACE})*(?:\w|::)*$", before[:start])
+    return first + (name.start() if name else start), first + stop
 
 
 def _unreadable(source: Source, offset: int, what: str) -> CompileError:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-__all__ = ["Edits", "Rewritten", "Source", "closing", "without_directives"]
+__all__ = ["IDENTIFIER", "Edits", "Rewritten", "Source", "blanked", "closing", "without_directives"]
 
 IDENTIFIER = r"[A-Za-z_]\w*"
 
@@ -77,6 +78,16 @@ class Source:
 def without_directives(masked: str) -> str:
     """Masked text with preprocessor directives blanked, offsets kept."""
     return _DIRECTIVE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), masked)
+
+
+def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Text with some ranges, in order and apart from each other, turned to spaces; lines are kept."""
+    parts: list[str] = []
+    position = 0
+    for start, end in spans:
+        parts += (text[position:start], re.sub(r"[^\n]", " ", text[start:end]))
+        position = end
+    return "".join((*parts, text[position:]))
 
 
 def closing(masked: str, opening: int) -> int:

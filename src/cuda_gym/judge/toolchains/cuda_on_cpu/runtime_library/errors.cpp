@@ -31,19 +31,20 @@ constexpr size_t signal_stack_bytes = 64 << 10;
   _exit(139);
 }
 
-const char* describe(int signal, const void* address, const Block* block, char* text, size_t size) {
-  const bool is_in_kernel = block->launch;
-  switch (signal) {
+const char* describe(const siginfo_t* info, const Block* block, char* text, size_t size) {
+  switch (info->si_signo) {
     case SIGFPE: return "whole-number division by zero";
     case SIGILL: return "__trap() or an illegal instruction";
     case SIGABRT: return "abort() or a failed assert()";
   }
-  if (is_in_kernel && is_stack_overflow(block->current, address)) {
+  // The processor does not say which address it was: an aligned move of a vector, most of all.
+  if (info->si_code == SI_KERNEL) return "misaligned address, or one that cannot exist,";
+  if (block->launch && is_stack_overflow(block->current, info->si_addr))
     snprintf(text, size, "the local variables of a thread take more than %zu KiB",
              stack_bytes >> 10);
-    return text;
-  }
-  snprintf(text, size, "illegal address 0x%llx", (unsigned long long)(uintptr_t)address);
+  else
+    snprintf(text, size, "illegal address 0x%llx",
+             (unsigned long long)reinterpret_cast<uintptr_t>(info->si_addr));
   return text;
 }
 
@@ -53,11 +54,11 @@ void be_the_first_to_report() {
   while (is_taken.test_and_set()) pause();
 }
 
-void on_fault(int signal, siginfo_t* info, void*) {
+void on_fault(int, siginfo_t* info, void*) {
   be_the_first_to_report();
   char what[128], line[512];
   const Block* const block = cuda_on_cpu_block;
-  const char* const fact = describe(signal, info->si_addr, block, what, sizeof what);
+  const char* const fact = describe(info, block, what, sizeof what);
   int length;
   if (!block->launch) {
     length = snprintf(line, sizeof line, "%s outside any kernel\n", fact);

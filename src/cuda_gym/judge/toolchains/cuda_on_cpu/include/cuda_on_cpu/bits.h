@@ -136,6 +136,10 @@ CUDA_ON_CPU_STORE(__stcs)
 CUDA_ON_CPU_STORE(__stwt)
 #undef CUDA_ON_CPU_STORE
 
+CUDA_ON_CPU_INLINE void __builtin_assume(bool holds) {
+  if (!holds) __builtin_unreachable();
+}
+
 CUDA_ON_CPU_INLINE long long clock64() {
 #if defined(__x86_64__)
   return (long long)__builtin_ia32_rdtsc();

@@ -131,10 +131,14 @@ CUDA_ON_CPU_MIN_MAX(long, long, long)
 CUDA_ON_CPU_MIN_MAX(long, int, long)
 CUDA_ON_CPU_MIN_MAX(int, long, long)
 CUDA_ON_CPU_MIN_MAX(unsigned long, unsigned long, unsigned long)
+CUDA_ON_CPU_MIN_MAX(long, unsigned long, unsigned long)
+CUDA_ON_CPU_MIN_MAX(unsigned long, long, unsigned long)
 CUDA_ON_CPU_MIN_MAX(long long, long long, long long)
 CUDA_ON_CPU_MIN_MAX(long long, int, long long)
 CUDA_ON_CPU_MIN_MAX(int, long long, long long)
 CUDA_ON_CPU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
+CUDA_ON_CPU_MIN_MAX(long long, unsigned long long, unsigned long long)
+CUDA_ON_CPU_MIN_MAX(unsigned long long, long long, unsigned long long)
 #undef CUDA_ON_CPU_MIN_MAX
 #define CUDA_ON_CPU_MIN_MAX(A, B, T)                                                       \
   CUDA_ON_CPU_INLINE constexpr T min(A a, B b) { return cuda_on_cpu::smaller<T>(a, b); }    \
@@ -143,8 +147,6 @@ CUDA_ON_CPU_MIN_MAX(float, float, float)
 CUDA_ON_CPU_MIN_MAX(double, double, double)
 CUDA_ON_CPU_MIN_MAX(float, double, double)
 CUDA_ON_CPU_MIN_MAX(double, float, double)
-CUDA_ON_CPU_MIN_MAX(float, int, float)
-CUDA_ON_CPU_MIN_MAX(int, float, float)
 #undef CUDA_ON_CPU_MIN_MAX
 CUDA_ON_CPU_INLINE unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
 CUDA_ON_CPU_INLINE unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
