@@ -47,6 +47,19 @@ def test_an_element_that_is_large_is_its_own_scale() -> None:
     assert float(local_scale(best, masked=False)[0, 5]) == 1e6
 
 
+def test_a_row_of_zeros_and_one_small_number_is_judged_at_the_typical_scale() -> None:
+    best = torch.ones(8, 64, dtype=torch.float64)
+    best[3] = 0.0
+    best[3, 5] = 1e-6
+    assert float(local_scale(best, masked=False)[3, 5]) == pytest.approx(1.0)
+    best[3] = 1e-6
+    assert float(local_scale(best, masked=False)[3, 5]) == pytest.approx(1e-6)
+
+
+def test_a_tensor_of_zeros_has_a_scale_of_zero() -> None:
+    assert not local_scale(torch.zeros(8, 64, dtype=torch.float64), masked=True).any()
+
+
 def test_spikes_are_masked_out_of_the_scale_of_the_others() -> None:
     best = torch.ones(1, 64, dtype=torch.float64)
     best[0, 5] = 1e3

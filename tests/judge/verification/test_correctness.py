@@ -97,6 +97,17 @@ def test_a_layer_norm_by_two_sequential_passes_passes_far_from_zero(make_trial: 
     assert trial.judge([centred * torch.rsqrt(variance + 1e-5)]).passed
 
 
+def test_numbers_that_barely_survive_a_relu_pass(make_trial: MakeTrial) -> None:
+    # Nearly every row is zeros and one number, close to zero by cancellation.
+    trial = make_trial(
+        "return F.relu(x @ y - 14.0)", f"torch.randn(2048, {K}) / 16", f"torch.randn({K}, 64)"
+    )
+    a, b = trial.draw.inputs
+    assert trial.is_sound
+    assert trial.judge([F.relu(sequential_matmul(a, b) - 14.0)]).passed
+    assert not trial.judge([F.relu(tf32(a) @ tf32(b) - 14.0)]).passed
+
+
 def test_flushing_the_smallest_numbers_to_zero_passes(make_trial: MakeTrial) -> None:
     trial = make_trial("return x * 1e-42", torch.rand(64, 64))
     assert trial.judge([torch.zeros(64, 64)]).passed

@@ -135,7 +135,11 @@ def is_fit(expected: Sequence[Expected], kind: DrawKind) -> bool:
 
 
 def local_scale(best: Tensor, *, masked: bool) -> Tensor:
-    """For each element the root mean square of its row, or its own size where that is larger."""
+    """For each element the root mean square of its row, or its own size where that is larger.
+
+    A row that is mostly zeros, as after a ReLU, does not say how large the numbers were from which
+    its few others were computed: there the typical row counts where it is larger.
+    """
     size = torch.where(best.isfinite(), best, 0.0).abs_()
     rows = size.reshape(-1, group_width(best))
     if masked:
@@ -145,6 +149,9 @@ def local_scale(best: Tensor, *, masked: bool) -> Tensor:
         square = small.square_().sum(dim=1, keepdim=True).div_(count)
     else:
         square = torch.linalg.vector_norm(rows, dim=1, keepdim=True).square_().div_(rows.shape[1])
+    sparse = rows.count_nonzero(dim=1).unsqueeze_(1) * 2 < rows.shape[1]
+    if bool(sparse.any()) and bool(square.any()):
+        square = torch.where(sparse, square.clamp_min(square[square > 0].median()), square)
     return torch.maximum(rows, square.sqrt_()).reshape(best.shape)
 
 
