@@ -60,6 +60,8 @@ class Program:
     """By path inside the workspace."""
     kernels: Mapping[str, Mode]
     """Each `__global__` function, and how its threads are run."""
+    reaches: Mapping[str, frozenset[str]]
+    """The names that each kernel mentions, and those that these mention, and so on."""
     keeps_index: bool
     """Whether functions other than kernels read `threadIdx`."""
 
@@ -88,26 +90,42 @@ def rewrite(files: Mapping[str, str]) -> Program:
         for match in re.finditer(r"\b__noinline__\b", source.masked):
             edits.replace(*match.span(), "__attribute__((noinline))")
         rewritten[source.path] = edits.apply()
+    kernels = _kernels(found)
     return Program(
         files=rewritten,
-        kernels=_real_kernels(found, decided),
+        kernels={name: decided.of(name) for name in kernels},
+        reaches=_reached_names(found, kernels),
         keeps_index=decided.keeps_index,
     )
 
 
-def _real_kernels(found: Sequence[Declaration], decided: Modes) -> dict[str, Mode]:
-    real = {}
+def _kernels(found: Sequence[Declaration]) -> dict[str, Declaration]:
+    kernels = {}
     for declaration in found:
         if declaration.is_kernel and declaration.kind is Kind.FUNCTION:
-            name = _last_name(declaration)
-            if name is not None:
-                real[name] = decided.of(name)
-    return real
+            behind = without_attributes(declaration.head.split("__global__", 1)[1])
+            if name := _KERNEL_NAME.search(behind):
+                kernels[name[1]] = declaration
+    return kernels
 
 
-def _last_name(kernel: Declaration) -> str | None:
-    names = _KERNEL_NAME.findall(without_attributes(kernel.head.split("__global__", 1)[1]))
-    return names[0] if names else None
+def _reached_names(
+    found: Sequence[Declaration], kernels: Mapping[str, Declaration]
+) -> dict[str, frozenset[str]]:
+    mentions: dict[str, frozenset[str]] = {}
+    for declaration in found:
+        for name in declaration.names:
+            mentions[name] = mentions.get(name, frozenset()) | declaration.mentions
+    reaches = {}
+    for name, kernel in kernels.items():
+        reached: set[str] = set()
+        pending = set(kernel.mentions)
+        while pending:
+            word = pending.pop()
+            reached.add(word)
+            pending |= mentions.get(word, frozenset()) - reached
+        reaches[name] = frozenset(reached & mentions.keys())
+    return reaches
 
 
 def _rewrite_kernels(source: Source, edits: Edits) -> None:

@@ -1,0 +1,67 @@
+"""The part of a submission that is compiled, and what makes it unfit to be read at all."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from cuda_gym.core import Diagnostic, Severity, Submission
+from cuda_gym.errors import CompileError
+
+__all__ = ["kernel_files"]
+
+_HEADER_SUFFIXES = (".cuh", ".h", ".hpp", ".hh", ".inl", ".inc")
+_LONGEST_NAME = 200
+# Far above any kernel that was ever written by hand; below what could keep the rewriting busy.
+_MAX_CHARACTERS = 250_000
+_MAX_CONSTRUCTS = 1_000
+
+
+def kernel_files(submission: Submission) -> dict[str, str]:
+    """The `.cu` files under `kernels/` and the headers they may include, by path.
+
+    Raises:
+        CompileError: there is none, or one that is no source text, or too much of it.
+    """
+    files = {
+        path: text
+        for path, text in submission.files
+        if path.startswith("kernels/") and path.endswith((".cu", *_HEADER_SUFFIXES))
+    }
+    if not any(path.endswith(".cu") for path in files):
+        raise CompileError(
+            "There is no kernels/*.cu in the submission, so there is nothing to compile. "
+            'Write a CUDA C++ file with an extern "C" launcher, such as kernels/my_kernel.cu.'
+        )
+    for path, text in files.items():
+        _check_text(path, text)
+    size = sum(map(len, files.values()))
+    constructs = sum(text.count("__global__") + text.count("<<<") for text in files.values())
+    if size > _MAX_CHARACTERS or constructs > _MAX_CONSTRUCTS:
+        raise CompileError(
+            f"The files under kernels/ have {size:,} characters and {constructs:,} kernels and "
+            f"launches; {_MAX_CHARACTERS:,} and {_MAX_CONSTRUCTS:,} are the most. Leave out what "
+            "the task does not need."
+        )
+    return files
+
+
+def _check_text(path: str, text: str) -> None:
+    parts = PurePosixPath(path).parts
+    if (
+        not path.isprintable()
+        or any(c in path for c in "\"\\:'")
+        or any(len(part.encode()) > _LONGEST_NAME for part in parts)
+        or any(part.endswith(".cu") for part in parts[:-1])
+    ):
+        raise CompileError(
+            f"{path!r} is no name for a source file; use letters, digits, '_' and '-'."
+        )
+    for fact, is_bad in (
+        ("a zero byte", "\0" in text),
+        ("bytes that are no UTF-8", any("\ud800" <= c <= "\udfff" for c in text)),
+    ):
+        if is_bad:
+            diagnostic = Diagnostic(
+                severity=Severity.ERROR, message=f"{fact}; sources are UTF-8 text", file=path
+            )
+            raise CompileError(f"{path} contains {fact}; sources are UTF-8 text.", (diagnostic,))

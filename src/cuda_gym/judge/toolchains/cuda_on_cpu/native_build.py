@@ -1,0 +1,94 @@
+"""From rewritten files to one shared library, by the host compiler."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import FLAGS, Compiler
+from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import parse_diagnostics
+from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
+
+__all__ = ["build_library"]
+
+_HEADERS = str(Path(__file__).parent / "include")
+_QUIET = ("-fno-diagnostics-show-caret", "-fdiagnostics-color=never")
+_WARNINGS = ("-Wreturn-type", "-Wuninitialized", "-Wno-unknown-pragmas", "-Wno-attributes")
+_ONLY_GCC = ("-fno-diagnostics-show-option", "-fdiagnostics-column-unit=byte", "-fmax-errors=20")
+_ONLY_CLANG = ("-ferror-limit=20", "-Wno-invalid-constexpr")
+
+
+def build_library(
+    compiler: Compiler, program: Program, library: Path, runtime: Path, deadline: float
+) -> tuple[Diagnostic, ...]:
+    """Compile every `.cu` file and link them, beside the library to be; the warnings.
+
+    Args:
+        compiler: What to compile with.
+        program: All files.
+        library: Where the library is written; its folder is used for everything on the way.
+        runtime: The runtime library to link with.
+        deadline: In the time of `time.monotonic`.
+
+    Raises:
+        CompileError: with the diagnostics.
+        CandidateTimeout: the deadline has passed.
+        OSError: the folder cannot be written.
+    """
+    folder = library.parent
+    _write(program, folder)
+    units = [str(folder / path) for path in program.files if path.endswith(".cu")]
+    flags = [*FLAGS, *_QUIET, *_WARNINGS, *(_ONLY_GCC if compiler.is_gcc else _ONLY_CLANG)]
+    flags += ["-isystem", _HEADERS, "-x", "c++"]
+    link = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined", "-o", str(library)]
+    link += [str(runtime), "-lm"]
+
+    def run(step: str, arguments: Sequence[str]) -> tuple[int, str]:
+        place = folder / step
+        place.mkdir()
+        left_s = max(deadline - time.monotonic(), 0.01)
+        return compiler.run(arguments, folder=place, deadline_s=left_s)
+
+    if len(units) == 1:
+        # In one step: starting the compiler once more costs 30 ms.
+        results = [run("build", [*flags, *units, "-x", "none", *link])]
+    else:
+        objects = [f"{unit}.o" for unit in units]
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            steps = [f"compile-{number}" for number in range(len(units))]
+            commands = [[*flags, "-c", a, "-o", b] for a, b in zip(units, objects, strict=True)]
+            results = list(pool.map(run, steps, commands))
+        if all(status == 0 for status, _ in results):
+            results.append(run("link", [*objects, *link]))
+    output = "\n".join(said for _, said in results)
+    if any(status != 0 for status, _ in results):
+        raise _compile_error(output, program, folder)
+    return parse_diagnostics(output, program.files)
+
+
+def _write(program: Program, folder: Path) -> None:
+    for path, rewritten in program.files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        prefix = ""
+        if path.endswith(".cu"):
+            keeps_index = f"#define CUDA_ON_CPU_KEEPS_INDEX {int(program.keeps_index)}\n"
+            prefix = f"{keeps_index}#include <cuda_runtime.h>\n"
+        target.write_text(f'{prefix}#line 1 "{path}"\n{rewritten.text}\n', encoding="utf-8")
+
+
+def _compile_error(output: str, program: Program, folder: Path) -> CompileError:
+    diagnostics = parse_diagnostics(output, program.files)
+    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
+    if not errors:
+        said = output.replace(str(folder), "").strip()[-400:] or "it said nothing"
+        return CompileError(
+            f"The compiler failed without an error in the sources: {said}", diagnostics
+        )
+    more = f" ({len(errors)} errors in all)" if len(errors) > 1 else ""
+    return CompileError(f"{errors[0]}{more}", diagnostics)
