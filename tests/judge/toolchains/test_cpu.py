@@ -135,7 +135,19 @@ def test_a_library_is_loaded_wherever_its_folder_lies(
             None,
             "cannot convert 'float*' to 'int*'",
         ),
-        ("\n\nvoid f() { none<<<1, 1>>>(); }", 3, None, "'none' was not declared in this scope"),
+        ("\n\nvoid f() { none<<<1, 1>>>(); }", 3, 12, "'none' was not declared in this scope"),
+        (
+            "__global__ void k(float* x) {}\nvoid f(float* x) { k(x); }",
+            2,
+            22,
+            "a __global__ function is launched with <<<grid, block>>>, not called",
+        ),
+        (
+            "__global__ void k(float* x) {}\nvoid f(float* x) {\n  void (*p)(float*) = k;\n}",
+            3,
+            None,
+            "a pointer to a kernel has a type of its own on the cpu device; declare it with auto",
+        ),
         ('#include "missing.cuh"', 1, 10, "missing.cuh: No such file or directory"),
         ("__global__ void k(int* x) {\n  x[0] = 1;\n", 2, None, "expected '}' at end of input"),
         (

@@ -63,6 +63,7 @@ def test_every_place_is_told() -> None:
         "#if 0\n#include <mma.h>\n#if 1\n#include <cub/cub.cuh>\n#endif\n#endif\nint y;\n",
         "#if 1\nint x;\n#else\n#include <mma.h>\n#endif\n",
         "int assembly, this_grid_size, wmma;\n",
+        "__global__ void k() { if (1) {\n}\nvoid f() { k<<<1, 1>>>(); }\n",
     ],
 )
 def test_what_does_not_reach_the_device_is_not_refused(text: str) -> None:

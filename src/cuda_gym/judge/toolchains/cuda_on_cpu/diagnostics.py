@@ -38,6 +38,19 @@ _OURS = (
     (re.compile(r"std::__cxx11::basic_string<char>"), "std::string"),
     (re.compile(r"std::__(?:cxx11|1)::"), "std::"),
 )
+_EXPLAINED = (
+    (
+        re.compile(r"reference of type 'const cuda_on_cpu::Thread ?&'"),
+        "a __global__ function is launched with <<<grid, block>>>, not called",
+    ),
+    (
+        re.compile(
+            r"cuda_on_cpu::Thread.*\(\*\)|\(\*\).*cuda_on_cpu::Thread|from 'const cuda_on_cpu::Thread'"
+            r"|convert 'const cuda_on_cpu::Thread'"
+        ),
+        "a pointer to a kernel has a type of its own on the cpu device; declare it with auto",
+    ),
+)
 _OUR_NAMES = re.compile(r"cuda_on_cpu|CUDA_ON_CPU")
 
 
@@ -106,6 +119,9 @@ def _place(
 
 
 def _cleaned(message: str) -> str:
+    for pattern, explanation in _EXPLAINED:
+        if pattern.search(message):
+            return explanation
     for pattern, replacement in _OURS:
         message = pattern.sub(replacement, message)
     message = " ".join(message.split())

@@ -178,9 +178,11 @@ def _dynamic_launches(found: Sequence[Declaration]) -> Iterator[tuple[str, int, 
         )
         if not on_device or declaration.body is None:
             continue
-        at = declaration.source.masked.find("<<<", declaration.body, declaration.end)
-        if at >= 0:
-            source = declaration.source
+        source = declaration.source
+        body = source.masked[declaration.body - 1 : declaration.end]
+        # A body that is never closed swallows what follows: the compiler says so better.
+        if body.count("{") == body.count("}") and "<<<" in body:
+            at = source.masked.index("<<<", declaration.body)
             yield source.path, source.line(at), _DYNAMIC.name, _DYNAMIC.remedy
 
 

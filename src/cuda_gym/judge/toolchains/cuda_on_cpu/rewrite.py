@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cuda_gym.core import Diagnostic, Severity
-from cuda_gym.errors import CompileError
+from cuda_gym.errors import CompileError, UnsupportedOnDevice
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode, Modes, modes
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import (
     Declaration,
@@ -223,6 +223,8 @@ def _rewrite_launches(source: Source, decided: Modes, edits: Edits) -> None:
         kernel, callee = words.group(1), " ".join(source.text[start:stop].split())
         last = closing(masked, arguments.end() - 1)
         has_arguments = bool(masked[arguments.end() : last].strip())
+        if re.search(r"(?:^|,)\s*\{", _outer(masked[arguments.end() : last])):
+            raise _braced(source, arguments.end())
         edits.replace(
             start,
             opening + 3,
@@ -235,6 +237,7 @@ def _rewrite_launches(source: Source, decided: Modes, edits: Edits) -> None:
             f"), [&]({_THREAD}, auto... cuda_on_cpu_arguments) __attribute__((always_inline)) "
             f"{{ {callee}(cuda_on_cpu_thread, cuda_on_cpu_arguments...); }}"
             + (", " if has_arguments else ""),
+            stands_for=start,
         )
         for null in re.compile(r"\bNULL\b").finditer(masked, arguments.end(), last):
             edits.replace(*null.span(), "nullptr")
@@ -257,6 +260,29 @@ def _callee(masked: str, opening: int) -> tuple[int, int]:
         start = len(before[:start].rstrip())
     name = re.search(rf"(?:(?:\w|::)+{_SPACE}##{_SPACE})*(?:\w|::)*$", before[:start])
     return first + (name.start() if name else start), first + stop
+
+
+def _outer(arguments: str) -> str:
+    """The arguments without what is inside brackets, so that commas and braces are the launch's."""
+    out = []
+    position = 0
+    for match in re.finditer(r"[(\[{]", arguments):
+        if match.start() >= position:
+            out.append(arguments[position : match.end()])
+            position = closing(arguments, match.start())
+    return "".join((*out, arguments[position:]))
+
+
+def _braced(source: Source, offset: int) -> UnsupportedOnDevice:
+    diagnostic = Diagnostic(
+        severity=Severity.ERROR,
+        message="a braced list as an argument of a launch is not available on the cpu device; "
+        "name its type, as in float2{1, 2}",
+        file=source.path,
+        line=source.line(offset),
+        column=source.column(offset),
+    )
+    return UnsupportedOnDevice(str(diagnostic), (diagnostic,))
 
 
 def _unreadable(source: Source, offset: int, what: str) -> CompileError:

@@ -115,15 +115,18 @@ class Rewritten:
 
     source: Source
     text: str
-    pieces: tuple[tuple[int, int], ...]
-    """(offset in the new text, offset in the old one) of each piece that was kept."""
+    pieces: tuple[tuple[int, int, bool], ...]
+    """(offset in the new text, offset in the old one, whether it was kept) of each piece."""
 
     @cached_property
     def _line_starts(self) -> list[int]:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def original_column(self, line: int, byte_column: int) -> int:
-        """The column of the agent's text for a compiler's column in bytes; inserted text has its successor's."""
+        """The column of the agent's text for a compiler's column in bytes.
+
+        Inserted text has the column of what it stands for.
+        """
         starts = self._line_starts
         if not 1 <= line <= len(starts):
             return byte_column
@@ -131,14 +134,12 @@ class Rewritten:
         end = starts[line] if line < len(starts) else len(self.text)
         prefix = self.text[start:end].encode("utf-8", "replace")[: max(byte_column - 1, 0)]
         offset = start + len(prefix.decode("utf-8", "ignore"))
-        at = bisect_right(self.pieces, (offset, len(self.source.text))) - 1
-        kept_at, original_at = self.pieces[at]
-        original = original_at + offset - kept_at
-        if at + 1 < len(self.pieces):
-            original = min(original, self.pieces[at + 1][1])
-        if self.source.line(original) != line:
-            return 1
-        return self.source.column(original)
+        at = bisect_right(self.pieces, offset, key=lambda piece: piece[0]) - 1
+        new, old, is_kept = self.pieces[at]
+        original = old + (offset - new if is_kept else 0)
+        if self.source.line(original) != line and at + 1 < len(self.pieces):
+            original = self.pieces[at + 1][1]
+        return self.source.column(original) if self.source.line(original) == line else 1
 
 
 @dataclass
@@ -146,30 +147,40 @@ class Edits:
     """Insertions and replacements in one file, collected in any order."""
 
     source: Source
-    _edits: list[tuple[int, int, str]] = field(default_factory=list)
+    _edits: list[tuple[int, int, str, int]] = field(default_factory=list)
 
     def insert(self, offset: int, text: str) -> None:
         """Insert before the character at an offset."""
-        self._edits.append((offset, offset, text))
+        self._edits.append((offset, offset, text, offset))
 
-    def replace(self, start: int, end: int, text: str) -> None:
-        """Replace a range; the lines it spanned are kept."""
+    def replace(self, start: int, end: int, text: str, *, stands_for: int | None = None) -> None:
+        """Replace a range; the lines it spanned are kept.
+
+        Args:
+            start: Offset of the first character.
+            end: Offset behind the last one.
+            text: What comes instead.
+            stands_for: Where an error in the new text is told; at the start of the range by default.
+        """
         lines = self.source.text.count("\n", start, end) - text.count("\n")
-        self._edits.append((start, end, text + "\n" * lines))
+        place = start if stands_for is None else stands_for
+        self._edits.append((start, end, text + "\n" * lines, place))
 
     def apply(self) -> Rewritten:
         """The file with all edits; where two overlap the later one is dropped."""
         text = self.source.text
         parts: list[str] = []
-        pieces: list[tuple[int, int]] = []
+        pieces: list[tuple[int, int, bool]] = []
         length = position = 0
-        for start, end, new in sorted(self._edits, key=lambda edit: edit[:2]):
+        for start, end, new, place in sorted(self._edits, key=lambda edit: edit[:2]):
             if start < position:
                 continue
-            pieces.append((length, position))
+            pieces.append((length, position, True))
+            length += start - position
+            pieces.append((length, place, False))
             parts += (text[position:start], new)
-            length += start - position + len(new)
+            length += len(new)
             position = end
-        pieces.append((length, position))
+        pieces.append((length, position, True))
         parts.append(text[position:])
         return Rewritten(source=self.source, text="".join(parts), pieces=tuple(pieces))

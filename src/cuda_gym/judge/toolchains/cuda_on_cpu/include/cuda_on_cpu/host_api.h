@@ -53,7 +53,6 @@ enum cudaDeviceAttr {
 enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 
-typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
 struct CUevent_st {
   double time_ms;

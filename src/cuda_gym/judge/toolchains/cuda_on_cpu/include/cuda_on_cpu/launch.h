@@ -7,6 +7,8 @@
 
 #include "block.h"
 
+typedef struct CUstream_st* cudaStream_t;
+
 namespace cuda_on_cpu {
 
 enum class Mode {
@@ -31,7 +33,7 @@ struct Launch {
 struct Configuration {
   Extent grid, block;
   size_t shared_bytes;
-  Configuration(Extent grid, Extent block, size_t shared_bytes = 0, const void* /*stream*/ = nullptr)
+  Configuration(Extent grid, Extent block, size_t shared_bytes = 0, cudaStream_t = nullptr)
       : grid(grid), block(block), shared_bytes(shared_bytes) {}
 };
 
