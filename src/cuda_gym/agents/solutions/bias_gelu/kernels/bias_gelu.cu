@@ -1,10 +1,10 @@
 // gelu(x + bias) in one pass: one thread an element, neighbouring threads on neighbouring elements.
 #include <cuda_runtime.h>
 
-// GELU's tanh form, with tanh(u) = 1 - 2 / (exp(2 u) + 1): one exponential and one division.
+// GELU's tanh form, with (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)): one exponential, one division.
 __device__ __forceinline__ float gelu(float y) {
     const float u = 0.7978845608028654f * (y + 0.044715f * y * y * y);
-    return y - y / (expf(2.0f * u) + 1.0f);
+    return y / (1.0f + expf(-2.0f * u));
 }
 
 __global__ void bias_gelu_kernel(float* __restrict__ out, const float* __restrict__ x,
