@@ -336,11 +336,11 @@ class Timing:
     """How long a submission and its baselines took on one device, in one comparison."""
 
     time_us: float
-    """Time of the submission, median over interleaved blocks."""
+    """Time of the submission: the lower quartile of a block, the median over interleaved blocks."""
     compile_us: float
     """Time of the reference under torch.compile, interleaved with the submission."""
     speedup: float
-    """compile_us over time_us, the median over pairs of blocks: not the ratio of the medians."""
+    """compile_us over time_us, the median over pairs of blocks: not the ratio of the two above."""
     speedup_low: float
     """Lower end of the 95 % bootstrap interval."""
     speedup_high: float
@@ -352,7 +352,10 @@ class Timing:
     timer: str
     """Which clock: `wall` on cpu."""
     num_disturbed: int = 0
-    """Pairs of blocks that were left out, since other processes took the cores."""
+    """Pairs of blocks during which other processes took the cores."""
+    steady: bool = True
+    """Whether enough pairs were undisturbed, and only these count. Where not, compile_us is at most
+    the best ever seen: a busy machine slows torch.compile more than others, and nobody earns that."""
     eager_us: float | None = None
     """Time of the eager reference: its cached ratio to torch.compile, anchored at compile_us."""
     first_call_us: float | None = None

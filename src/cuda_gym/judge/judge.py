@@ -39,7 +39,8 @@ from cuda_gym.core import (
 from cuda_gym.errors import AgentError, CompileError, MachineError, TaskError
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.baselines import Baseline
-from cuda_gym.judge.profiling.timing import TimingPlan, race, summarise
+from cuda_gym.judge.profiling.race import race
+from cuda_gym.judge.profiling.timing import TimingPlan, summarise
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.match import Deadlines, Match
@@ -157,7 +158,7 @@ class Judge:
             fingerprint=None if loaded is None else self._fingerprint(task, loaded),
             timing=attempt.timing,
             telemetry=telemetry.read_cpu(),
-            unranked=None if loaded is None else _why_unranked(loaded),
+            unranked=None if loaded is None else _why_unranked(loaded, attempt.timing),
             seed=seed,
             judge_s=time.monotonic() - start,
         )
@@ -239,7 +240,7 @@ class Judge:
                 ours,
                 theirs,
                 plan,
-                reference_us=baseline.compile_us,
+                best_compile_us=baseline.compile_us,
                 waited_us=telemetry.waited_for_cores_us,
             )
         finally:
@@ -249,6 +250,7 @@ class Judge:
             plan,
             timer="wall",
             first_call_us=first_call_us,
+            best_compile_us=baseline.compile_us,
             eager_over_compile=baseline.eager_over_compile,
             prepare_us=None if loaded.prepare_ns is None else loaded.prepare_ns / 1000.0,
         )
@@ -277,10 +279,14 @@ class _Attempt:
     timing: Timing | None = None
 
 
-def _why_unranked(loaded: Loaded) -> str | None:
-    """What is missing between the submission and the machine."""
+def _why_unranked(loaded: Loaded, timing: Timing | None) -> str | None:
+    """What is missing between the submission and the machine, or between the machine and quiet."""
     missing = sorted(_FULL_ISOLATION - set(loaded.isolation.split("+")))
-    return f"isolation lacks {', '.join(missing)}" if missing else None
+    if missing:
+        return f"isolation lacks {', '.join(missing)}"
+    if timing is not None and not timing.steady:
+        return f"other processes took the cores during {timing.num_disturbed} pairs of blocks"
+    return None
 
 
 _judges: dict[Device, Judge] = {}

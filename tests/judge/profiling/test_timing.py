@@ -6,12 +6,11 @@ from collections.abc import Sequence
 import pytest
 
 from cuda_gym.errors import Refused, WrongOutput
+from cuda_gym.judge.profiling.race import race
 from cuda_gym.judge.profiling.timing import (
     Pair,
     TimingPlan,
     bootstrap_interval,
-    quiet,
-    race,
     summarise,
 )
 
@@ -56,7 +55,7 @@ class ScriptedCandidate:
 
 def test_the_sides_take_turns_in_going_first() -> None:
     reference = ScriptedReference(1000.0)
-    race(reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1000.0)
+    race(reference, ScriptedCandidate(reference, 500.0), PLAN)
     turns = [step for step in reference.log if step != "dry"]
     blocks = [tuple(turns[i : i + 3]) for i in range(6, len(turns), 3)]
     forth, back = ("new", "reference", "candidate"), ("new", "candidate", "reference")
@@ -65,7 +64,7 @@ def test_the_sides_take_turns_in_going_first() -> None:
 
 def test_a_block_lasts_fifty_milliseconds_with_three_calls_to_drop() -> None:
     reference = ScriptedReference(1000.0)
-    pairs, _ = race(reference, ScriptedCandidate(reference, 2500.0), PLAN, reference_us=1000.0)
+    pairs, _ = race(reference, ScriptedCandidate(reference, 2500.0), PLAN)
     assert {len(pair.reference_us) for pair in pairs} == {50}
     assert {len(pair.candidate_us) for pair in pairs} == {20}
     assert set(reference.made[2:]) == {53}
@@ -73,21 +72,21 @@ def test_a_block_lasts_fifty_milliseconds_with_three_calls_to_drop() -> None:
 
 def test_large_contents_make_small_blocks() -> None:
     reference = ScriptedReference(1000.0, content_bytes=100_000_000)
-    pairs, _ = race(reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1000.0)
+    pairs, _ = race(reference, ScriptedCandidate(reference, 500.0), PLAN)
     assert {len(pair.candidate_us) for pair in pairs} == {2}
 
 
 def test_noise_makes_the_race_longer_within_bounds() -> None:
     calm, wild = ScriptedReference(1000.0), ScriptedReference(1000.0, noise=0.4)
-    short, _ = race(calm, ScriptedCandidate(calm, 500.0), PLAN, reference_us=1000.0)
-    long, _ = race(wild, ScriptedCandidate(wild, 500.0), PLAN, reference_us=1000.0)
+    short, _ = race(calm, ScriptedCandidate(calm, 500.0), PLAN)
+    long, _ = race(wild, ScriptedCandidate(wild, 500.0), PLAN)
     assert len(short) == PLAN.min_pairs
     assert PLAN.min_pairs < len(long) <= PLAN.max_pairs
 
 
 def test_the_speedup_is_the_ratio_of_what_was_claimed_where_the_clocks_agree() -> None:
     reference = ScriptedReference(1000.0)
-    pairs, first_us = race(reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1e3)
+    pairs, first_us = race(reference, ScriptedCandidate(reference, 500.0), PLAN)
     timing = summarise(pairs, PLAN, timer="wall", first_call_us=first_us, eager_over_compile=1.5)
     assert timing.speedup == 2.0
     assert (timing.speedup_low, timing.speedup_high) == (2.0, 2.0)
@@ -97,9 +96,7 @@ def test_the_speedup_is_the_ratio_of_what_was_claimed_where_the_clocks_agree() -
 
 def test_a_little_hidden_time_is_credited() -> None:
     reference = ScriptedReference(1000.0)
-    pairs, _ = race(
-        reference, ScriptedCandidate(reference, 500.0, hidden=100.0), PLAN, reference_us=1e3
-    )
+    pairs, _ = race(reference, ScriptedCandidate(reference, 500.0, hidden=100.0), PLAN)
     timing = summarise(pairs, PLAN, timer="wall")
     assert timing.time_us == pytest.approx(600.0)
     assert timing.speedup == pytest.approx(1000.0 / 600.0)
@@ -107,9 +104,7 @@ def test_a_little_hidden_time_is_credited() -> None:
 
 def test_much_hidden_time_is_refused_with_both_numbers() -> None:
     reference = ScriptedReference(1000.0)
-    pairs, _ = race(
-        reference, ScriptedCandidate(reference, 10.0, hidden=900.0), PLAN, reference_us=1e3
-    )
+    pairs, _ = race(reference, ScriptedCandidate(reference, 10.0, hidden=900.0), PLAN)
     with pytest.raises(Refused, match=r"10\.0 us a call.*900\.0 us more"):
         summarise(pairs, PLAN, timer="wall")
 
@@ -126,9 +121,7 @@ def test_on_a_busy_machine_hidden_time_is_credited_but_nobody_is_refused() -> No
 
 def test_a_gap_that_is_the_harness_own_is_never_refused() -> None:
     reference = ScriptedReference(1000.0)
-    pairs, _ = race(
-        reference, ScriptedCandidate(reference, 10.0, hidden=30.0), PLAN, reference_us=1e3
-    )
+    pairs, _ = race(reference, ScriptedCandidate(reference, 10.0, hidden=30.0), PLAN)
     assert summarise(pairs, PLAN, timer="wall").time_us == 10.0
 
 
@@ -136,14 +129,14 @@ def test_a_wrong_output_of_a_timed_call_ends_the_race() -> None:
     reference = ScriptedReference(1000.0)
     reference.wrong_after = 3
     with pytest.raises(WrongOutput):
-        race(reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1000.0)
+        race(reference, ScriptedCandidate(reference, 500.0), PLAN)
 
 
 def test_disturbed_pairs_are_left_out_and_repeated() -> None:
     reference = ScriptedReference(1000.0)
     clock = iter([0.0, 1e9] * 3 + [1e9, 1e9] * 99)
     pairs, _ = race(
-        reference, ScriptedCandidate(reference, 500.0), PLAN, reference_us=1e3,
+        reference, ScriptedCandidate(reference, 500.0), PLAN,
         waited_us=lambda: next(clock),
     )  # fmt: skip
     timing = summarise(pairs, PLAN, timer="wall")
@@ -151,9 +144,31 @@ def test_disturbed_pairs_are_left_out_and_repeated() -> None:
     assert timing.num_blocks >= PLAN.min_pairs
 
 
-def test_where_every_pair_is_disturbed_all_of_them_count() -> None:
-    pairs = [Pair(reference_us=(1.0,), candidate_us=(1.0,), waiting=0.5)] * 3
-    assert quiet(pairs, PLAN) == pairs
+def test_where_every_pair_is_disturbed_torch_compile_is_no_slower_than_it_ever_was() -> None:
+    busy = [Pair(reference_us=(8000.0,), candidate_us=(1000.0,), waiting=0.5)] * 4
+    timing = summarise(busy, PLAN, timer="wall", best_compile_us=1500.0)
+    assert not timing.steady
+    assert timing.compile_us == 1500.0
+    assert timing.speedup == 1.5
+    assert timing.num_disturbed == 4
+
+
+def test_on_a_quiet_machine_the_best_of_earlier_days_does_not_count() -> None:
+    calm = [Pair(reference_us=(8000.0,), candidate_us=(1000.0,))] * 4
+    assert summarise(calm, PLAN, timer="wall", best_compile_us=1500.0).speedup == 8.0
+
+
+def test_one_quiet_pair_that_clears_a_submission_is_enough() -> None:
+    guilty = Pair(reference_us=(1e3,), candidate_us=(10.0,), clock_ratio=9.0, hidden_us=900.0)
+    clear = Pair(reference_us=(1e3,), candidate_us=(10.0,), clock_ratio=1.0, hidden_us=0.0)
+    assert summarise([guilty] * 3 + [clear], PLAN, timer="wall").time_us == 10.0
+    with pytest.raises(Refused):
+        summarise([guilty] * 4, PLAN, timer="wall")
+
+
+def test_three_quiet_pairs_are_too_few_to_accuse_anybody() -> None:
+    guilty = Pair(reference_us=(1e3,), candidate_us=(10.0,), clock_ratio=91.0, hidden_us=900.0)
+    assert summarise([guilty] * 3, PLAN, timer="wall").time_us == pytest.approx(910.0)
 
 
 def test_the_interval_holds_the_median_and_repeats() -> None:

@@ -127,6 +127,7 @@ class Candidate:
                 value, duration = self._call(arguments)
                 durations.append(duration)
                 sink.take(value, specs, input_span)
+                del value  # its memory is the next call's
         if message.poison:
             _check_unchanged(region, inputs, message.inputs)
         return Ran(

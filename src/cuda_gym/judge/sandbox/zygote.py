@@ -194,8 +194,8 @@ def main() -> None:
     import cuda_gym.judge.sandbox.candidate  # noqa: F401 - so that a forked child need not
 
     threads = len(list(Path("/proc/self/task").iterdir()))
-    channel.send(Ready(torch=torch.__version__, threads=threads))
     with contextlib.suppress(ChannelClosed):
+        channel.send(Ready(torch=torch.__version__, threads=threads))
         Zygote(channel).serve()
     os._exit(0)  # nothing is left to be torn down in order
 
