@@ -23,26 +23,39 @@ class Handout:
     """Where the outputs of each call go."""
     inputs: int
     outputs: int
-    num_bytes: int
-    """Of all inputs and outputs."""
+    input_bytes: int
+    output_bytes: int
 
     @classmethod
-    def of(cls, batches: Sequence[Sequence[Any]], outputs: Sequence[torch.Tensor]) -> Handout:
+    def of(
+        cls,
+        batches: Sequence[Sequence[Any]],
+        outputs: Sequence[torch.Tensor],
+        *,
+        earlier: Handout | None = None,
+    ) -> Handout:
         """Put the arguments of each call into a region, each object once.
 
         Args:
             batches: positional arguments of each call; equal objects share their place.
             outputs: tensors of the form that each call returns.
+            earlier: is closed; where its output region has the right size it is used again.
         """
         layout, room = transport.Layout(), transport.Layout()
         parts: list[tuple[TensorSpec, torch.Tensor]] = []
         encoded = {id(b): transport.encode_tree(list(b), layout, parts) for b in batches}
+        room_again = None
+        if earlier is not None:
+            if earlier.output_bytes == room.num_bytes:
+                room_again = os.dup(earlier.outputs)
+            earlier.close()
         return cls(
             trees=tuple(encoded[id(batch)] for batch in batches),
             specs=tuple(tuple(room.place(tensor) for tensor in outputs) for _ in batches),
             inputs=transport.create_input_region(layout.num_bytes, parts),
-            outputs=transport.create_output_region(room.num_bytes),
-            num_bytes=layout.num_bytes + room.num_bytes,
+            outputs=room_again or transport.create_output_region(room.num_bytes),
+            input_bytes=layout.num_bytes,
+            output_bytes=room.num_bytes,
         )
 
     def as_plain(self) -> dict[str, Any]:
@@ -50,7 +63,7 @@ class Handout:
         return {
             "inputs": list(self.trees),
             "outputs": [[asdict(spec) for spec in call] for call in self.specs],
-            "content_bytes": self.num_bytes // len(self.trees),
+            "content_bytes": (self.input_bytes + self.output_bytes) // len(self.trees),
         }
 
     def descriptors(self) -> tuple[int, int]:

@@ -73,6 +73,8 @@ class CandidateWorker:
     @property
     def printed(self) -> str:
         """What it has printed so far, head and tail."""
+        if not self._printed.closed:
+            self._printed.read()
         return self._printed.text
 
     def load(self, message: Load, weights: int, *, deadline_s: float) -> Loaded:

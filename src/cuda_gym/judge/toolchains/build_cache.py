@@ -21,11 +21,16 @@ import platformdirs
 
 from cuda_gym.errors import StorageError
 
-__all__ = ["BuildCache"]
+__all__ = ["BuildCache", "cache_root"]
 
 _DESCRIPTION = "build.json"
 _PUBLISHES_PER_SWEEP = 64
 _STALE_WORK_S = 3600.0
+
+
+def cache_root() -> Path:
+    """`CUDA_GYM_CACHE`, or the user's own cache folder."""
+    return Path(os.environ.get("CUDA_GYM_CACHE") or platformdirs.user_cache_dir("cuda_gym"))
 
 
 class BuildCache:
@@ -33,10 +38,7 @@ class BuildCache:
 
     def __init__(self, folder: Path | None = None, *, limit_bytes: int = 2 << 30) -> None:
         """Use a folder, else `CUDA_GYM_CACHE`, else the user's own cache folder."""
-        chosen = (
-            folder or os.environ.get("CUDA_GYM_CACHE") or platformdirs.user_cache_dir("cuda_gym")
-        )
-        self.folder = Path(chosen).absolute() / "builds"
+        self.folder = (folder or cache_root()).absolute() / "builds"
         self.limit_bytes = limit_bytes
         self._publishes_until_sweep = 0
 

@@ -22,6 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from cuda_gym.errors import CandidateTimeout, MissingTool
+from cuda_gym.judge.toolchains.build_cache import cache_root
 
 __all__ = ["FLAGS", "Compiler", "cpu_identity", "find_compiler"]
 
@@ -71,7 +72,7 @@ class Compiler:
             "LC_ALL": "C",
             "TMPDIR": str(folder),
             "HOME": str(folder),
-            "ZIG_GLOBAL_CACHE_DIR": str(folder.parent / "zig"),
+            "ZIG_GLOBAL_CACHE_DIR": str(cache_root().absolute() / "zig"),
         }
         limits = ["/bin/sh", "-c", _LIMITED, "sh", str(_MEMORY_KIB), str(_FILE_BLOCKS)]
         with said.open("wb") as output:

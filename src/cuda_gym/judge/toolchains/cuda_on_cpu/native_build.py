@@ -17,9 +17,14 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
 __all__ = ["build_library"]
 
 _HEADERS = str(Path(__file__).parent / "include")
-_QUIET = ("-fno-diagnostics-show-caret", "-fdiagnostics-color=never")
 _WARNINGS = ("-Wreturn-type", "-Wuninitialized", "-Wno-unknown-pragmas", "-Wno-attributes")
-_ONLY_GCC = ("-fno-diagnostics-show-option", "-fdiagnostics-column-unit=byte", "-fmax-errors=20")
+_ONLY_GCC = (
+    "-fno-diagnostics-show-caret",
+    "-fno-diagnostics-show-option",
+    "-fdiagnostics-column-unit=byte",
+    "-fdiagnostics-color=never",
+    "-fmax-errors=20",
+)
 _ONLY_CLANG = ("-ferror-limit=20", "-Wno-invalid-constexpr")
 
 
@@ -43,7 +48,7 @@ def build_library(
     folder = library.parent
     _write(program, folder)
     units = [str(folder / path) for path in program.files if path.endswith(".cu")]
-    flags = [*FLAGS, *_QUIET, *_WARNINGS, *(_ONLY_GCC if compiler.is_gcc else _ONLY_CLANG)]
+    flags = [*FLAGS, *_WARNINGS, *(_ONLY_GCC if compiler.is_gcc else _ONLY_CLANG)]
     flags += ["-isystem", _HEADERS, "-x", "c++"]
     link = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined", "-o", str(library)]
     link += [str(runtime), "-lm"]

@@ -136,9 +136,11 @@ CUDA_ON_CPU_STORE(__stcs)
 CUDA_ON_CPU_STORE(__stwt)
 #undef CUDA_ON_CPU_STORE
 
+#if !defined(__clang__)
 CUDA_ON_CPU_INLINE void __builtin_assume(bool holds) {
   if (!holds) __builtin_unreachable();
 }
+#endif
 
 CUDA_ON_CPU_INLINE long long clock64() {
 #if defined(__x86_64__)
