@@ -38,13 +38,12 @@ from cuda_gym.core import (
 )
 from cuda_gym.errors import AgentError, CompileError, MachineError, TaskError
 from cuda_gym.judge.profiling import telemetry
-from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.race import race
 from cuda_gym.judge.profiling.timing import TimingPlan, summarise
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.match import Deadlines, Match
-from cuda_gym.judge.sandbox.pool import WorkerPool
+from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
 from cuda_gym.judge.sandbox.protocol import Loaded
 from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
@@ -102,7 +101,7 @@ class Judge:
                 self._pool.reference(task) as reference,
                 self._lock.shared(),
             ):
-                assert reference.baseline
+                reference.baseline()
 
         threading.Thread(target=prepare, name=f"warm {task.id}", daemon=True).start()
 
@@ -195,7 +194,8 @@ class Judge:
             with self._pool.reference(task) as reference:
                 with self._lock.shared():
                     opened = reference.opened
-                    baseline = None if seed is None else reference.baseline
+                    if seed is not None:
+                        reference.baseline()
                     candidate = self._pool.fork()
                     match = Match(
                         reference.worker,
@@ -207,9 +207,9 @@ class Judge:
                     attempt.loaded = self._load(match, task, submission, compiled.build)
                     attempt.draws = match.prove()
                 attempt.findings = conclude_draws(compiled, attempt.draws, candidate.printed)
-                if baseline is not None and attempt.draws[-1].passed:
+                if seed is not None and attempt.draws[-1].passed:
                     with self._lock.exclusive():
-                        attempt.timing = self._race(match, baseline, attempt.loaded)
+                        attempt.timing = self._race(match, reference, attempt.loaded)
         except (AgentError, MachineError) as error:
             attempt.findings = replace(
                 conclude_error(error),
@@ -232,7 +232,7 @@ class Judge:
             num_threads=self._num_threads,
         )
 
-    def _race(self, match: Match, baseline: Baseline, loaded: Loaded) -> Timing:
+    def _race(self, match: Match, reference: OpenReference, loaded: Loaded) -> Timing:
         plan = self._config.timing
         ours, theirs = match.sides(self._pool.dry())
         try:
@@ -240,11 +240,12 @@ class Judge:
                 ours,
                 theirs,
                 plan,
-                best_compile_us=baseline.compile_us,
+                best_compile_us=reference.baseline().compile_us,
                 waited_us=telemetry.waited_for_cores_us,
             )
         finally:
             ours.close()
+        baseline = reference.baseline()
         return summarise(
             pairs,
             plan,
