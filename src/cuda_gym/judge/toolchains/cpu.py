@@ -80,7 +80,7 @@ class CpuToolchain:
         found = self._cache.find(key)
         is_cached = found is not None
         if found is None:
-            found = self._compile(compiler, key, files, started + deadline_s)
+            found = self._compile(compiler, key, files, deadline_s)
         entry, facts = found
         return Build(
             key=key,
@@ -93,10 +93,12 @@ class CpuToolchain:
         )
 
     def _compile(
-        self, compiler: Compiler, key: str, files: Mapping[str, str], deadline: float
+        self, compiler: Compiler, key: str, files: Mapping[str, str], deadline_s: float
     ) -> tuple[Path, dict[str, Any]]:
         program = rewrite(files)
+        # Before the clock starts: that this machine has no runtime yet is not the submission's fault.
         runtime = self._runtime_library(compiler)
+        deadline = time.monotonic() + deadline_s
         with self._cache.workspace() as folder:
             library = folder / _LIBRARY_NAME
             diagnostics = build_library(compiler, program, library, runtime, deadline)
