@@ -16,6 +16,7 @@ from typing import Protocol
 
 from cuda_gym.judge.profiling.timing import (
     CREDITED,
+    DRY_TOLERANCE,
     Pair,
     TimingPlan,
     bootstrap_interval,
@@ -176,9 +177,10 @@ def _race_once(
     reference.check(num_candidate)
     clock_ratio, hidden_us = None, 0.0
     if dry:
-        _, dry_us = candidate.run(num_candidate, dry=True)
-        hidden_us = (wall_us - dry_us - sum(claimed_us)) / num_candidate
-        clock_ratio = (wall_us - dry_us) / max(sum(claimed_us), 1e-3)
+        filling_us, dry_wall_us = candidate.run(num_candidate, dry=True)
+        protocol_us = (dry_wall_us - sum(filling_us)) * (1.0 + DRY_TOLERANCE)
+        hidden_us = (wall_us - protocol_us - sum(claimed_us)) / num_candidate
+        clock_ratio = (wall_us - protocol_us) / max(sum(claimed_us), 1e-3)
     return Pair(
         reference_us=tuple(reference_us[dropped:num_reference]),
         candidate_us=tuple(claimed_us[dropped:]),

@@ -27,8 +27,10 @@ from cuda_gym.errors import Refused
 
 CREDITED = 1.05
 REFUSED = 1.25
-HIDDEN_US = 50.0
-"""A gap a call below this is the harness's own and never refused."""
+HIDDEN_US = 30.0
+"""A gap a call below this is the harness's own, and neither credited nor refused."""
+DRY_TOLERANCE = 0.05
+"""How well a dry run tells what the protocol costs, relative."""
 
 
 @dataclass(frozen=True, kw_only=True)

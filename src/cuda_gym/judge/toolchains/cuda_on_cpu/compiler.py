@@ -29,6 +29,8 @@ __all__ = ["FLAGS", "Compiler", "cpu_identity", "find_compiler"]
 FLAGS = (
     "-std=gnu++17",
     "-O3",
+    # A failed assert in a kernel must stop it, whatever the compiler takes for granted.
+    "-UNDEBUG",
     "-march=native",
     "-fPIC",
     # Never -ffast-math: softmax needs its infinities.
@@ -67,19 +69,12 @@ class Compiler:
             OSError: it cannot be started, or has no room to write.
         """
         said = folder / "compiler.txt"
-        environment = {
-            "PATH": os.environ.get("PATH", os.defpath),
-            "LC_ALL": "C",
-            "TMPDIR": str(folder),
-            "HOME": str(folder),
-            "ZIG_GLOBAL_CACHE_DIR": str(cache_root().absolute() / "zig"),
-        }
         limits = ["/bin/sh", "-c", _LIMITED, "sh", str(_MEMORY_KIB), str(_FILE_BLOCKS)]
         with said.open("wb") as output:
             process = subprocess.Popen(
                 [*limits, *self.command, *arguments],
                 cwd=folder,
-                env=environment,
+                env=_environment(folder),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -127,6 +122,16 @@ def find_compiler() -> Compiler:
         "There is no C++ compiler: neither g++ nor clang++ is on PATH. "
         "`apt install g++` or `pip install ziglang` provides one; CUDA_GYM_CXX may name another."
     )
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "LC_ALL": "C",
+        "TMPDIR": str(folder),
+        "HOME": str(folder),
+        "ZIG_GLOBAL_CACHE_DIR": str(cache_root().absolute() / "zig"),
+    }
 
 
 @lru_cache

@@ -31,7 +31,7 @@ _ONLY_CLANG = ("-ferror-limit=20", "-Wno-invalid-constexpr")
 def build_library(
     compiler: Compiler, program: Program, library: Path, runtime: Path, deadline: float
 ) -> tuple[Diagnostic, ...]:
-    """Compile every `.cu` file and link them, beside the library to be; the warnings.
+    """Compile every `.cu` file and link them; the warnings.
 
     Args:
         compiler: What to compile with.
@@ -48,8 +48,7 @@ def build_library(
     folder = library.parent
     _write(program, folder)
     units = [str(folder / path) for path in program.files if path.endswith(".cu")]
-    flags = [*FLAGS, *_WARNINGS, *(_ONLY_GCC if compiler.is_gcc else _ONLY_CLANG)]
-    flags += ["-isystem", _HEADERS, "-x", "c++"]
+    flags = _flags(compiler)
     link = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined", "-o", str(library)]
     link += [str(runtime), "-lm"]
 
@@ -64,16 +63,35 @@ def build_library(
         results = [run("build", [*flags, *units, "-x", "none", *link])]
     else:
         objects = [f"{unit}.o" for unit in units]
+        steps = [f"compile-{number}" for number in range(len(units))]
+        commands = [[*flags, "-c", a, "-o", b] for a, b in zip(units, objects, strict=True)]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            steps = [f"compile-{number}" for number in range(len(units))]
-            commands = [[*flags, "-c", a, "-o", b] for a, b in zip(units, objects, strict=True)]
             results = list(pool.map(run, steps, commands))
-        if all(status == 0 for status, _ in results):
+        if not any(status for status, _ in results):
             results.append(run("link", [*objects, *link]))
+    return _judged(results, program, folder)
+
+
+def _flags(compiler: Compiler) -> list[str]:
+    only = _ONLY_GCC if compiler.is_gcc else _ONLY_CLANG
+    return [*FLAGS, *_WARNINGS, *only, "-isystem", _HEADERS, "-x", "c++"]
+
+
+def _judged(
+    results: Sequence[tuple[int, str]], program: Program, folder: Path
+) -> tuple[Diagnostic, ...]:
+    """The warnings of all steps; raises where one has failed."""
     output = "\n".join(said for _, said in results)
-    if any(status != 0 for status, _ in results):
-        raise _compile_error(output, program, folder)
-    return parse_diagnostics(output, program.files)
+    diagnostics = parse_diagnostics(output, program.files)
+    if not any(status for status, _ in results):
+        return diagnostics
+    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
+    if not errors:
+        said = output.replace(str(folder), "").strip()[-400:] or "it said nothing"
+        fact = f"The compiler failed without an error in the sources: {said}"
+        raise CompileError(fact, diagnostics)
+    more = f" ({len(errors)} errors in all)" if len(errors) > 1 else ""
+    raise CompileError(f"{errors[0]}{more}", diagnostics)
 
 
 def _write(program: Program, folder: Path) -> None:
@@ -85,15 +103,3 @@ def _write(program: Program, folder: Path) -> None:
             keeps_index = f"#define CUDA_ON_CPU_KEEPS_INDEX {int(program.keeps_index)}\n"
             prefix = f"{keeps_index}#include <cuda_runtime.h>\n"
         target.write_text(f'{prefix}#line 1 "{path}"\n{rewritten.text}\n', encoding="utf-8")
-
-
-def _compile_error(output: str, program: Program, folder: Path) -> CompileError:
-    diagnostics = parse_diagnostics(output, program.files)
-    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
-    if not errors:
-        said = output.replace(str(folder), "").strip()[-400:] or "it said nothing"
-        return CompileError(
-            f"The compiler failed without an error in the sources: {said}", diagnostics
-        )
-    more = f" ({len(errors)} errors in all)" if len(errors) > 1 else ""
-    return CompileError(f"{errors[0]}{more}", diagnostics)

@@ -60,6 +60,11 @@ CUDA_ON_CPU_OF_TWO(float, fmaxf)
 CUDA_ON_CPU_OF_TWO(float, fminf)
 CUDA_ON_CPU_OF_TWO(double, fmax)
 CUDA_ON_CPU_OF_TWO(double, fmin)
+// Only the newest C libraries have these.
+CUDA_ON_CPU_BODY float rsqrtf(float x) noexcept { return 1.0f / __builtin_sqrtf(x); }
+CUDA_ON_CPU_BODY double rsqrt(double x) noexcept { return 1.0 / __builtin_sqrt(x); }
+CUDA_ON_CPU_BODY float sinpif(float x) noexcept { return (float)__builtin_sin(x * M_PI); }
+CUDA_ON_CPU_BODY float cospif(float x) noexcept { return (float)__builtin_cos(x * M_PI); }
 #undef CUDA_ON_CPU_BODY
 #undef CUDA_ON_CPU_OF_ONE
 #undef CUDA_ON_CPU_OF_TWO
@@ -79,16 +84,12 @@ CUDA_ON_CPU_OF_TWO(double, fmin)
 
 CUDA_ON_CPU_INLINE float __fdividef(float a, float b) { return a / b; }
 CUDA_ON_CPU_INLINE float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
-CUDA_ON_CPU_INLINE float rsqrtf(float a) { return 1.0f / __builtin_sqrtf(a); }
-CUDA_ON_CPU_INLINE double rsqrt(double a) { return 1.0 / __builtin_sqrt(a); }
 CUDA_ON_CPU_INLINE float rsqrt(float a) { return rsqrtf(a); }
 CUDA_ON_CPU_INLINE float rcbrtf(float a) { return 1.0f / __builtin_cbrtf(a); }
 CUDA_ON_CPU_INLINE float normcdff(float a) { return 0.5f * __builtin_erfcf(a * -0.70710678f); }
 CUDA_ON_CPU_INLINE double normcdf(double a) {
   return 0.5 * __builtin_erfc(a * -0.70710678118654752);
 }
-CUDA_ON_CPU_INLINE float sinpif(float a) { return (float)__builtin_sin(a * M_PI); }
-CUDA_ON_CPU_INLINE float cospif(float a) { return (float)__builtin_cos(a * M_PI); }
 CUDA_ON_CPU_INLINE float fdividef(float a, float b) { return a / b; }
 CUDA_ON_CPU_INLINE float norm3df(float a, float b, float c) {
   return __builtin_sqrtf(a * a + b * b + c * c);
