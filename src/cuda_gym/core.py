@@ -336,7 +336,7 @@ class Timing:
     """How long a submission and its baselines took on one device, in one comparison."""
 
     time_us: float
-    """Time of the submission: the lower quartile of a block, the median over interleaved blocks."""
+    """Time of the submission: the fastest tenth of a block, the median over interleaved blocks."""
     compile_us: float
     """Time of the reference under torch.compile, interleaved with the submission."""
     speedup: float
@@ -361,7 +361,7 @@ class Timing:
     first_call_us: float | None = None
     """Time of the very first call."""
     clock_ratio: float | None = None
-    """The judge's own clock over the candidate's claims; times are credited with it above 1.05."""
+    """The judge's own clock, a call, over the candidate's; above 1.3 the times are scaled up."""
     prepare_us: float | None = None
     """Time of `prepare()`; None where there is none."""
 

@@ -243,7 +243,7 @@ def _details(timing: Timing, telemetry: Telemetry | None) -> str:
     facts = [
         f"Timer {timing.timer}, {timing.num_blocks} blocks of each side, {timing.num_calls} calls"
     ]
-    if timing.clock_ratio is not None and timing.clock_ratio > 1.05:
+    if timing.clock_ratio is not None and timing.clock_ratio > 1.3:
         facts.append(f"the judge's clock saw {timing.clock_ratio:.2f} times what was claimed")
     if timing.prepare_us is not None:
         facts.append(f"prepare() took {describe_time(timing.prepare_us)}, not counted")

@@ -48,9 +48,16 @@ def timed_calls(
     return durations, kept
 
 
-def evict_caches() -> None:
-    """Write twice the last-level cache, so that nothing else is left in it."""
+def evict_caches(streamed_bytes: int = 0) -> None:
+    """Write twice the last-level cache, so that nothing else is left in it.
+
+    Args:
+        streamed_bytes: of contents that are read one after the other: where they fill the cache
+            twice by themselves, each is gone before its turn comes, and nothing is to be done.
+    """
+    num_bytes = 2 * min(last_level_cache_bytes(), _MAX_CACHE_BYTES)
+    if streamed_bytes >= num_bytes:
+        return
     if not _evicting:
-        num_bytes = 2 * min(last_level_cache_bytes(), _MAX_CACHE_BYTES)
         _evicting.append(torch.zeros(num_bytes // 4))
     _evicting[0].add_(1.0)

@@ -16,7 +16,6 @@ from typing import Protocol
 
 from cuda_gym.judge.profiling.timing import (
     CREDITED,
-    DRY_TOLERANCE,
     Pair,
     TimingPlan,
     bootstrap_interval,
@@ -100,7 +99,7 @@ def race(
                 counts=(num_reference, num_candidate),
                 dropped=plan.dropped_calls if probe.candidate_us < 20_000 else 1,
                 reference_first=len(pairs) % 2 == 0,
-                dry=_wants_dry_run(pairs, plan),
+                dry=len(pairs) % 2 == 0 and _wants_dry_run(pairs, plan),
                 waited_us=waited_us,
             )
         )
@@ -136,9 +135,12 @@ def _probe(reference: ReferenceSide, candidate: CandidateSide) -> _Probe:
 
 
 def _wants_dry_run(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
-    """Until two quiet pairs have a clock; and as long as none of them clears the submission."""
-    clocked = [p.clock_ratio for p in quiet(pairs, plan) if p.clock_ratio is not None]
-    return len(clocked) < 2 or min(clocked) > CREDITED
+    """Until two quiet pairs have a clock; and as long as none of them clears the submission.
+
+    Only where the reference went first: whoever maps new contents first pays for it.
+    """
+    ratios = [p.clock_ratio for p in quiet(pairs, plan) if p.clock_ratio is not None]
+    return len(ratios) < 2 or min(ratios) > CREDITED
 
 
 def _known(pairs: Sequence[Pair], plan: TimingPlan, elapsed_s: float) -> bool:
@@ -175,16 +177,13 @@ def _race_once(
         reference_us = reference.run(most)
     waiting = (waited_us() - waited) / ((time.monotonic() - start) * 1e6)
     reference.check(num_candidate)
-    clock_ratio, hidden_us = None, 0.0
+    clock_us = None
     if dry:
-        filling_us, dry_wall_us = candidate.run(num_candidate, dry=True)
-        protocol_us = (dry_wall_us - sum(filling_us)) * (1.0 + DRY_TOLERANCE)
-        hidden_us = (wall_us - protocol_us - sum(claimed_us)) / num_candidate
-        clock_ratio = (wall_us - protocol_us) / max(sum(claimed_us), 1e-3)
+        filling_us, dry_us = candidate.run(num_candidate, dry=True)
+        clock_us = (wall_us - (dry_us - sum(filling_us))) / num_candidate
     return Pair(
         reference_us=tuple(reference_us[dropped:num_reference]),
         candidate_us=tuple(claimed_us[dropped:]),
-        clock_ratio=clock_ratio,
-        hidden_us=hidden_us,
+        clock_us=clock_us,
         waiting=waiting,
     )

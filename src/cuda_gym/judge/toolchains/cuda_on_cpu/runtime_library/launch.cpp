@@ -27,6 +27,7 @@ static cuda_on_cpu::Block outside_of_kernels;
 thread_local CUDA_ON_CPU_TLS cuda_on_cpu::Block* cuda_on_cpu_block = &outside_of_kernels;
 
 extern "C" void* __tls_get_addr(size_t* module_and_offset);
+extern "C" int cuda_on_cpu_num_threads(void);
 
 namespace cuda_on_cpu {
 namespace {
@@ -48,11 +49,12 @@ void pause_briefly() {
 #endif
 }
 
-// Waits actively, but only for as long as waking up would take: a pool that spins disturbs whatever
-// is timed next.
+// Waits actively for a while, as the OpenMP threads under PyTorch do (some milliseconds): a thread
+// that sleeps between two launches is often woken on the core of the one that waits for it, and the
+// two then take turns. Measured: row sums of 1024 x 1024 in 340 instead of 240 us.
 template <class Condition>
 bool spin_until(Condition condition) {
-  constexpr double longest_ms = 0.05;
+  constexpr double longest_ms = 2.0;
   timespec start, now;
   clock_gettime(CLOCK_MONOTONIC, &start);
   do {
@@ -60,6 +62,7 @@ bool spin_until(Condition condition) {
       if (condition()) return true;
       pause_briefly();
     }
+    sched_yield();
     clock_gettime(CLOCK_MONOTONIC, &now);
   } while ((now.tv_sec - start.tv_sec) * 1e3 + (now.tv_nsec - start.tv_nsec) * 1e-6 < longest_ms);
   return condition();
@@ -156,11 +159,57 @@ struct Worker {
   }
 };
 
+// A place for each thread of a pool that uses every core: the kernel tends to wake a thread on the
+// core of the one that waits for it, and leaves both there for milliseconds. Measured: max pooling
+// in 440 instead of 250 us.
+class Places {
+ public:
+  // The first place is where the calling thread is.
+  void take(unsigned num_threads) {
+    const int here = sched_getcpu();
+    if (sched_getaffinity(0, sizeof allowed_, &allowed_) || here < 0) return;
+    if ((unsigned)CPU_COUNT(&allowed_) != num_threads || num_threads < 2) return;
+    cores_ = {here};
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (core != here && CPU_ISSET(core, &allowed_)) cores_.push_back(core);
+  }
+
+  // For good.
+  void pin(std::thread& thread, size_t number) const {
+    if (number >= cores_.size()) return;
+    const cpu_set_t place = only(cores_[number]);
+    pthread_setaffinity_np(thread.native_handle(), sizeof place, &place);
+  }
+
+  // The calling thread goes to the first place and stays free: threads that it starts inherit that.
+  void come_home() const {
+    if (cores_.empty() || sched_getcpu() == cores_[0]) return;
+    const cpu_set_t place = only(cores_[0]);
+    if (sched_setaffinity(0, sizeof place, &place) == 0)
+      sched_setaffinity(0, sizeof allowed_, &allowed_);
+  }
+
+ private:
+  static cpu_set_t only(int core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    return set;
+  }
+
+  cpu_set_t allowed_;
+  std::vector<int> cores_;
+};
+
 class Pool {
  public:
   void run(Work& work, unsigned num_workers) {
+    if (num_workers > 1 && workers_.size() < 2) places_.take(cuda_on_cpu_num_threads());
     while (workers_.size() < num_workers) add_worker();
-    if (num_workers > 1) announce(&work, num_workers);
+    if (num_workers > 1) {
+      places_.come_home();
+      announce(&work, num_workers);
+    }
     workers_[0]->run(work);
     if (num_workers > 1) wait_for_the_others();
   }
@@ -175,7 +224,9 @@ class Pool {
     sigfillset(&all);
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread(&Pool::serve, this, number, workers_[number], generation_.load()).detach();
+    std::thread thread(&Pool::serve, this, number, workers_[number], generation_.load());
+    places_.pin(thread, number);
+    thread.detach();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ++num_threads_;
   }
@@ -213,6 +264,7 @@ class Pool {
     }
   }
 
+  Places places_;
   std::vector<Worker*> workers_;
   std::mutex mutex_;
   std::condition_variable has_work_, is_done_;
