@@ -16,6 +16,7 @@ from typing import Protocol
 
 from cuda_gym.judge.profiling.timing import (
     CREDITED,
+    DRY_TOLERANCE,
     Pair,
     TimingPlan,
     bootstrap_interval,
@@ -180,7 +181,8 @@ def _race_once(
     clock_us = None
     if dry:
         filling_us, dry_us = candidate.run(num_candidate, dry=True)
-        clock_us = (wall_us - (dry_us - sum(filling_us))) / num_candidate
+        protocol_us = (dry_us - sum(filling_us)) * (1.0 + DRY_TOLERANCE)
+        clock_us = (wall_us - protocol_us) / num_candidate
     return Pair(
         reference_us=tuple(reference_us[dropped:num_reference]),
         candidate_us=tuple(claimed_us[dropped:]),
