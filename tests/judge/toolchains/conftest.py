@@ -40,8 +40,9 @@ def _as_c(argument: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def toolchain(tmp_path_factory: pytest.TempPathFactory) -> CpuToolchain:
-    return CpuToolchain(BuildCache(tmp_path_factory.mktemp("cache")))
+def toolchain(cache_folder: Path) -> CpuToolchain:
+    """One cache for the whole run: a process can load the runtime library of one cache only."""
+    return CpuToolchain(BuildCache(cache_folder))
 
 
 @pytest.fixture(scope="session")
