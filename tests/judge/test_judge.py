@@ -88,7 +88,7 @@ BAD = {
         kernel_with("scale_kernel<<<grid, 128, 0, stream>>>(out, x, weight, columns);", ""),
         "wrong", "NaN"),
     "hard-coded shape": (
-        kernel_with("dim3 grid((columns + 127) / 128, rows)", "dim3 grid(2, 96)"), "wrong", "shape"),
+        kernel_with("dim3 grid((columns + 127) / 128, rows)", "dim3 grid((columns + 127) / 128, min(rows, 96))"), "wrong", "shape"),
     # wrong form
     "returns nothing": (model_with(f"{FORWARD.strip()}\n{CALL.strip()}"), "wrong", "None"),
     "returns a list": (model_with("return [1, 2]"), "wrong", "2 values"),
