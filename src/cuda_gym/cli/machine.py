@@ -18,8 +18,8 @@ from pathlib import Path
 from cuda_gym.core import Device
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge.profiling import telemetry
-from cuda_gym.judge.sandbox.pool import user_cache_folder
 from cuda_gym.judge.sandbox.probes import Check, CheckState
+from cuda_gym.judge.toolchains.build_cache import cache_root
 from cuda_gym.judge.toolchains.registry import make_toolchain
 
 __all__ = ["machine_checks"]
@@ -141,7 +141,7 @@ def _lines(*command: str) -> list[str]:
 
 
 def _cache() -> Check:
-    folder = user_cache_folder()
+    folder = cache_root()
     sizes, is_writable = 0, os.access(_existing(folder), os.W_OK)
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -160,7 +160,7 @@ def _cache() -> Check:
 
 
 def _disk() -> Check:
-    folder = _existing(user_cache_folder())
+    folder = _existing(cache_root())
     free = shutil.disk_usage(folder).free
     if free >= _MIN_FREE_BYTES:
         return _ok("free disk", f"{_size(free)} at {folder}")

@@ -6,13 +6,10 @@ What is lost is started again at the next use; whoever was using it gets a `Work
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-import platformdirs
 
 from cuda_gym.core import Task
 from cuda_gym.errors import WorkerLost
@@ -21,6 +18,7 @@ from cuda_gym.judge.sandbox.match import Deadlines
 from cuda_gym.judge.sandbox.protocol import Tree
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker, ZygoteWorker
+from cuda_gym.judge.toolchains.build_cache import cache_root
 
 
 class OpenReference:
@@ -86,7 +84,7 @@ class WorkerPool:
         self._num_threads = num_threads
         self._memory_bytes = memory_bytes
         self._max_references = max_references
-        self._folder = folder or user_cache_folder()
+        self._folder = folder or cache_root()
         self._deadlines = deadlines
         self._lock = threading.Lock()
         self._zygote: ZygoteWorker | None = None
@@ -169,9 +167,3 @@ class WorkerPool:
             if self._zygote is None:
                 self._zygote = ZygoteWorker()
             return self._zygote
-
-
-def user_cache_folder() -> Path:
-    """Where builds and baselines are remembered: CUDA_GYM_CACHE, or the user's cache folder."""
-    chosen = os.environ.get("CUDA_GYM_CACHE")
-    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("cuda_gym"))
