@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import SCALE_KERNEL, SCALE_MODEL, SCALE_TASK, submit
 
 from cuda_gym.core import Device, Outcome, Submission, Task
-from cuda_gym.errors import BadTask, NotAdmitted, UnknownTask
+from cuda_gym.errors import BadTask, NotAdmitted
 from cuda_gym.judge.judge import Judge, JudgeConfig, open_judge
 
 FORWARD = "        out = torch.empty_like(x)\n"
@@ -216,16 +216,33 @@ def test_an_output_kept_from_an_earlier_call_is_found_in_the_timed_calls(
     assert "timed call" in verdict.summary
 
 
-def test_work_hidden_from_the_submissions_clock_is_refused_or_credited(
-    judge: Judge, scale_task: Task
-) -> None:
+def test_a_patched_clock_changes_nothing(judge: Judge, scale_task: Task) -> None:
     submission = model_with(
         f"{FORWARD.strip()}\n{CALL.strip()}\nreturn out",
         top="import time\n_clock = time.perf_counter_ns\n"
-        "time.perf_counter_ns = lambda: _clock() // 1000\n",
+        "time.perf_counter_ns = lambda: _clock() // 100000\n",
     )
-    honest = judge.judge(scale_task, submission)
-    assert honest.outcome is Outcome.CORRECT, honest.summary  # the harness kept its own clock
+    verdict = judge.judge(scale_task, submission)
+    assert verdict.outcome is Outcome.CORRECT, verdict.summary
+    assert verdict.timing is not None
+    assert verdict.timing.time_us > 0.5, "a hundred thousandth of a call is less"
+
+
+def test_a_clock_that_lies_from_inside_the_harness_is_seen_by_the_judges_own(
+    judge: Judge, scale_task: Task
+) -> None:
+    submission = model_with(
+        f"time.sleep(0.01)\n{FORWARD.strip()}\n{CALL.strip()}\nreturn out",
+        top="import itertools, sys, time\n_ticks = itertools.count(0, 1000)\n"
+        "_harness = sys.modules['cuda_gym.judge.sandbox.candidate'].Candidate\n"
+        "_harness._call.__defaults__ = (lambda: next(_ticks),)\n",
+    )
+    verdict = judge.judge(scale_task, submission)
+    if verdict.timing is None:
+        assert verdict.outcome is Outcome.REFUSED
+        assert "the judge's own clock" in verdict.summary
+    else:  # on a busy machine nobody is refused, but the time is credited
+        assert verdict.timing.time_us > 5000.0
 
 
 def test_many_threads_share_one_judge(
@@ -277,4 +294,3 @@ def test_a_device_has_one_judge_in_a_process() -> None:
     assert open_judge("cpu") is open_judge("auto")
     with pytest.raises(ValueError, match="no device 'gpu'"):
         open_judge("gpu")
-    assert issubclass(UnknownTask, Exception)

@@ -6,8 +6,9 @@ block share their luck).
 
 A candidate's clock is a claim. So the judge keeps its own: from handing over the inputs until all
 outputs are there and the candidate is frozen. What the same protocol costs without any call is
-subtracted. What then remains, a call, may be `CREDITED` times what is claimed; beyond that the times
-are scaled, so that a false clock gains no more than that. `REFUSED` times in every one of several
+subtracted, and `DRY_TOLERANCE` of it for noise. What then remains, a call, may be `CREDITED` times
+what is claimed; beyond that the times are scaled, so that a false clock gains these two and no more:
+little for a long call, much for one that is shorter than what handing over costs. `REFUSED` times in every one of several
 undisturbed pairs, and the submission is refused.
 
 A pair during which threads had to wait for a core is disturbed: with two threads and a barrier, a
@@ -40,7 +41,7 @@ class TimingPlan:
     """How long to race."""
 
     block_s: float = 0.05
-    """Least timed seconds of a block."""
+    """Timed seconds of a block, where `max_calls` and `max_content_bytes` allow so many."""
     dropped_calls: int = 2
     """First calls of a block: caches and threads of this process come back."""
     min_pairs: int = 10
