@@ -11,15 +11,13 @@ many processes. Not covered: running the library; that is the candidate's busine
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from cuda_gym.core import Build, Diagnostic, KernelResources, Severity, Submission
-from cuda_gym.errors import CompileError, MissingTool
+from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
@@ -32,15 +30,17 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_files import kernel_files
 from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import build_library
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program, rewrite
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
+from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import (
+    digest,
+    own_version,
+    runtime_library,
+)
 from cuda_gym.judge.toolchains.cuda_on_cpu.shared_memory import static_shared_bytes
 
 __all__ = ["CpuToolchain"]
 
-_HERE = Path(__file__).parent / "cuda_on_cpu"
 _LIBRARY_NAME = "kernels.so"
 _MAX_STATIC_SHARED = 48 << 10
-# The compiler in `ziglang` builds its own C++ library first: more than a minute.
-_RUNTIME_DEADLINE_S = 300.0
 
 
 class CpuToolchain:
@@ -52,7 +52,7 @@ class CpuToolchain:
     @property
     def name(self) -> str:
         """The compiler, and the version of our part: `g++ 12.2.0 (cuda_on_cpu 1a2b3c4d)`."""
-        return f"{find_compiler().version} (cuda_on_cpu {_own_version()[:8]})"
+        return f"{find_compiler().version} (cuda_on_cpu {own_version()[:8]})"
 
     def warm(self) -> None:
         """Build the runtime library ahead of time, if this machine does not have it yet.
@@ -61,7 +61,7 @@ class CpuToolchain:
             MissingTool: no compiler, or one that cannot build it.
             StorageError: the cache cannot be written.
         """
-        self._runtime_library(find_compiler())
+        runtime_library(self._cache, find_compiler())
 
     def build(self, submission: Submission, *, deadline_s: float = 60.0) -> Build:
         """Compile every `kernels/*.cu` into one library, or find it in the cache.
@@ -97,7 +97,7 @@ class CpuToolchain:
     ) -> tuple[Path, dict[str, Any]]:
         program = rewrite(files)
         # Before the clock starts: that this machine has no runtime yet is not the submission's fault.
-        runtime = self._runtime_library(compiler)
+        runtime = runtime_library(self._cache, compiler)
         deadline = time.monotonic() + deadline_s
         with self._cache.workspace() as folder:
             library = folder / _LIBRARY_NAME
@@ -108,33 +108,6 @@ class CpuToolchain:
             }
             built = {_LIBRARY_NAME: library, RUNTIME_NAME: runtime}
             return self._cache.publish(key, built, facts), facts
-
-    def _runtime_library(self, compiler: Compiler) -> Path:
-        """The runtime library in the cache, built where it is not there."""
-        key = _digest("runtime", compiler.identity, cpu_identity(), _own_version(), *FLAGS)
-        found = self._cache.find(key)
-        if found is not None:
-            return found[0] / RUNTIME_NAME
-        sources = sorted(str(path) for path in (_HERE / "runtime_library").glob("*.cpp"))
-        arguments = [
-            *FLAGS,
-            "-shared",
-            "-pthread",
-            f"-Wl,-soname,{RUNTIME_NAME}",
-            "-o",
-            RUNTIME_NAME,
-        ]
-        with self._cache.workspace() as folder:
-            status, output = compiler.run(
-                [*arguments, *sources], folder=folder, deadline_s=_RUNTIME_DEADLINE_S
-            )
-            if status != 0:
-                raise MissingTool(
-                    f"{compiler.version} cannot build the runtime of the cpu device: "
-                    f"{output.strip()[:500]}. CUDA_GYM_CXX may name another compiler."
-                )
-            files = {RUNTIME_NAME: folder / RUNTIME_NAME}
-            return self._cache.publish(key, files, {}) / RUNTIME_NAME
 
 
 def _resources(program: Program, library: bytes) -> list[dict[str, Any]]:
@@ -163,25 +136,7 @@ def _resources(program: Program, library: bytes) -> list[dict[str, Any]]:
 
 def _key(compiler: Compiler, files: Mapping[str, str]) -> str:
     parts = [part for path in sorted(files) for part in (path, files[path])]
-    return _digest("kernels", compiler.identity, cpu_identity(), _own_version(), *FLAGS, *parts)
-
-
-@lru_cache
-def _own_version() -> str:
-    """Content hash of everything of ours that decides how a build comes out."""
-    paths = [path for path in sorted(_HERE.rglob("*")) if path.suffix in (".py", ".h", ".cpp")]
-    texts = [
-        part for path in (*paths, Path(__file__)) for part in (path.name, path.read_text("utf-8"))
-    ]
-    return _digest(*texts)
-
-
-def _digest(*parts: str) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(f"{len(data)}:".encode() + data)
-    return digest.hexdigest()[:32]
+    return digest("kernels", compiler.identity, cpu_identity(), own_version(), *FLAGS, *parts)
 
 
 def _plain(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -1,0 +1,65 @@
+"""The runtime library of the cpu device: built once for a compiler and a processor, and kept.
+
+What decides how any build of this device comes out is hashed here too, so that the keys of programs,
+of submissions and of the runtime change together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+from cuda_gym.errors import MissingTool
+from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import FLAGS, Compiler, cpu_identity
+from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
+
+__all__ = ["digest", "own_version", "runtime_library"]
+
+_HERE = Path(__file__).parent
+_TOOLCHAINS = (_HERE.parent / "cpu.py", _HERE.parent / "cuda_program.py")
+# The compiler in `ziglang` builds its own C++ library first: more than a minute.
+_DEADLINE_S = 300.0
+
+
+def runtime_library(cache: BuildCache, compiler: Compiler) -> Path:
+    """The runtime library in a cache, built where it is not there.
+
+    Raises:
+        MissingTool: the compiler cannot build it.
+        StorageError: the cache cannot be written.
+    """
+    key = digest("runtime", compiler.identity, cpu_identity(), own_version(), *FLAGS)
+    found = cache.find(key)
+    if found is not None:
+        return found[0] / RUNTIME_NAME
+    sources = sorted(str(path) for path in (_HERE / "runtime_library").glob("*.cpp"))
+    link = ("-shared", "-pthread", f"-Wl,-soname,{RUNTIME_NAME}", "-o", RUNTIME_NAME)
+    with cache.workspace() as folder:
+        status, output = compiler.run(
+            [*FLAGS, *link, *sources], folder=folder, deadline_s=_DEADLINE_S
+        )
+        if status != 0:
+            raise MissingTool(
+                f"{compiler.version} cannot build the runtime of the cpu device: "
+                f"{output.strip()[:500]}. CUDA_GYM_CXX may name another compiler."
+            )
+        return cache.publish(key, {RUNTIME_NAME: folder / RUNTIME_NAME}, {}) / RUNTIME_NAME
+
+
+@lru_cache
+def own_version() -> str:
+    """Content hash of everything of ours that decides how a build comes out."""
+    paths = [path for path in sorted(_HERE.rglob("*")) if path.suffix in (".py", ".h", ".cpp")]
+    files = [path for path in (*paths, *_TOOLCHAINS) if path.exists()]
+    return digest(*(part for path in files for part in (path.name, path.read_text("utf-8"))))
+
+
+def digest(*parts: str) -> str:
+    """A short name for texts; where one begins and another ends counts too."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        total.update(f"{len(data)}:".encode() + data)
+    return total.hexdigest()[:32]
