@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import FLAGS, Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import parse_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
+from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten
 
-__all__ = ["build_library"]
+__all__ = ["build_library", "compile_flags", "judged"]
 
 _HEADERS = str(Path(__file__).parent / "include")
 _WARNINGS = ("-Wreturn-type", "-Wuninitialized", "-Wno-unknown-pragmas", "-Wno-attributes")
@@ -48,7 +49,7 @@ def build_library(
     folder = library.parent
     _write(program, folder)
     units = [str(folder / path) for path in program.files if path.endswith(".cu")]
-    flags = _flags(compiler)
+    flags = compile_flags(compiler)
     link = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined", "-o", str(library)]
     link += [str(runtime), "-lm"]
 
@@ -69,20 +70,21 @@ def build_library(
             results = list(pool.map(run, steps, commands))
         if not any(status for status, _ in results):
             results.append(run("link", [*objects, *link]))
-    return _judged(results, program, folder)
+    return judged(results, program.files, folder)
 
 
-def _flags(compiler: Compiler) -> list[str]:
+def compile_flags(compiler: Compiler) -> list[str]:
+    """How CUDA C++ is compiled for the host."""
     only = _ONLY_GCC if compiler.is_gcc else _ONLY_CLANG
     return [*FLAGS, *_WARNINGS, *only, "-isystem", _HEADERS, "-x", "c++"]
 
 
-def _judged(
-    results: Sequence[tuple[int, str]], program: Program, folder: Path
+def judged(
+    results: Sequence[tuple[int, str]], files: Mapping[str, Rewritten], folder: Path
 ) -> tuple[Diagnostic, ...]:
     """The warnings of all steps; raises where one has failed."""
     output = "\n".join(said for _, said in results)
-    diagnostics = parse_diagnostics(output, program.files)
+    diagnostics = parse_diagnostics(output, files)
     if not any(status for status, _ in results):
         return diagnostics
     errors = [d for d in diagnostics if d.severity is Severity.ERROR]

@@ -7,7 +7,7 @@ its line. Not covered: names built by macros; those end as errors of the compile
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -16,7 +16,7 @@ from cuda_gym.errors import CompileError, UnsupportedOnDevice
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
 
-__all__ = ["refuse_unsupported"]
+__all__ = ["doubtful_places", "refuse_dynamic_launches", "refuse_unsupported"]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b(.*
 
 
 def refuse_unsupported(sources: Sequence[Source], found: Sequence[Declaration]) -> None:
-    """Let pass what the cpu device can run.
+    """Let pass the submissions that the cpu device can run.
 
     Raises:
         UnsupportedOnDevice: with one diagnostic for each place.
@@ -126,24 +126,42 @@ def refuse_unsupported(sources: Sequence[Source], found: Sequence[Declaration]) 
     """
     _refuse_escaping_includes(sources)
     _refuse_reserved_names(sources)
-    places = sorted(
-        {place for source in sources for place in _places(source)} | set(_dynamic_launches(found)),
-        key=lambda place: (place[0], place[1]),
-    )
-    if not places:
+    _refuse(*doubtful_places(sources), *_diagnostics(_dynamic_launches(found)))
+
+
+def refuse_dynamic_launches(found: Sequence[Declaration]) -> None:
+    """A kernel that launches another one compiles here, and would wait for itself.
+
+    Raises:
+        UnsupportedOnDevice: with one diagnostic for each place.
+    """
+    _refuse(*_diagnostics(_dynamic_launches(found)))
+
+
+def doubtful_places(sources: Sequence[Source]) -> tuple[Diagnostic, ...]:
+    """Where a text names what the device has not; whether that is ever used the compiler knows."""
+    return _diagnostics(place for source in sources for place in _places(source))
+
+
+def _refuse(*diagnostics: Diagnostic) -> None:
+    if not diagnostics:
         return
-    diagnostics = tuple(
+    diagnostics = tuple(sorted(diagnostics, key=lambda d: (d.file or "", d.line or 0)))
+    more = f" (and {len(diagnostics) - 1} more)" if len(diagnostics) > 1 else ""
+    first = diagnostics[0]
+    raise UnsupportedOnDevice(f"{first.file}:{first.line}: {first.message}{more}", diagnostics)
+
+
+def _diagnostics(places: Iterable[tuple[str, int, str, str]]) -> tuple[Diagnostic, ...]:
+    return tuple(
         Diagnostic(
             severity=Severity.ERROR,
             message=f"{name} is not available on the cpu device; {remedy}",
             file=path,
             line=line,
         )
-        for path, line, name, remedy in places
+        for path, line, name, remedy in sorted(set(places), key=lambda place: place[:2])
     )
-    more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
-    first = diagnostics[0]
-    raise UnsupportedOnDevice(f"{first.file}:{first.line}: {first.message}{more}", diagnostics)
 
 
 def _places(source: Source) -> Iterator[tuple[str, int, str, str]]:

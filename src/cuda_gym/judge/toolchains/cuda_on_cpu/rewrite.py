@@ -25,7 +25,11 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import (
     declarations,
     without_attributes,
 )
-from cuda_gym.judge.toolchains.cuda_on_cpu.refusals import refuse_unsupported
+from cuda_gym.judge.toolchains.cuda_on_cpu.refusals import (
+    doubtful_places,
+    refuse_dynamic_launches,
+    refuse_unsupported,
+)
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import (
     IDENTIFIER,
     Edits,
@@ -64,10 +68,17 @@ class Program:
     """The names that each kernel mentions, and those that these mention, and so on."""
     keeps_index: bool
     """Whether functions other than kernels read `threadIdx`."""
+    doubtful: tuple[Diagnostic, ...] = ()
+    """Where something is named that this device has not; the compiler knows whether it is used."""
 
 
-def rewrite(files: Mapping[str, str]) -> Program:
-    """Rewrite the `.cu` files of a submission and the headers beside them.
+def rewrite(files: Mapping[str, str], *, is_submission: bool = True) -> Program:
+    """Rewrite `.cu` files and the headers that they include.
+
+    Args:
+        files: The texts, by path.
+        is_submission: Whether what is named but missing here is refused at once, as are includes of
+            other files. A program of somebody's own may name it in a header that it hardly uses.
 
     Raises:
         UnsupportedOnDevice: for what the cpu device does not have.
@@ -75,7 +86,10 @@ def rewrite(files: Mapping[str, str]) -> Program:
     """
     sources = [Source(path, text) for path, text in files.items()]
     found = [declaration for source in sources for declaration in declarations(source)]
-    refuse_unsupported(sources, found)
+    if is_submission:
+        refuse_unsupported(sources, found)
+    else:
+        refuse_dynamic_launches(found)
     decided = modes(found)
     pointers = _dynamic_shared_at_namespace_scope(found)
     external = _external_names(found)
@@ -96,6 +110,7 @@ def rewrite(files: Mapping[str, str]) -> Program:
         kernels={name: decided.of(name) for name in kernels},
         reaches=_reached_names(found, kernels),
         keeps_index=decided.keeps_index,
+        doubtful=() if is_submission else doubtful_places(sources),
     )
 
 
