@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ from cuda_gym.cli.doctor import Doctor
 from cuda_gym.cli.exit_codes import ExitCode, code_of_error
 from cuda_gym.cli.judge import JudgeFolder
 from cuda_gym.cli.play import Play
+from cuda_gym.cli.run_program import RunProgram
 from cuda_gym.cli.tasks import ListTasks
 from cuda_gym.errors import CudaGymError
 
@@ -35,6 +37,7 @@ Verb = (
     | Annotated[ListTasks, tyro.conf.subcommand("tasks")]
     | Annotated[Play, tyro.conf.subcommand("play")]
     | Annotated[JudgeFolder, tyro.conf.subcommand("judge")]
+    | Annotated[RunProgram, tyro.conf.subcommand("run")]
 )
 
 _DESCRIPTION = """\
@@ -81,13 +84,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _read(typed: list[str]) -> Verb:
-    return tyro.cli(
+    # tyro would take what is meant for the program for options and files of ours.
+    end = typed.index("--") if typed[0] == "run" and "--" in typed else len(typed)
+    verb: Verb = tyro.cli(
         Verb,
         prog="cuda-gym",
         description=_DESCRIPTION,
-        args=typed,
+        args=typed[:end],
         config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
     )
+    if isinstance(verb, RunProgram):
+        return replace(verb, arguments=tuple(typed[end + 1 :]))
+    return verb
 
 
 def _run(verb: Verb) -> int:

@@ -19,4 +19,6 @@
 #include "cuda_on_cpu/vector_types.h"
 #include "cuda_on_cpu/warp.h"
 
+#ifndef CUDA_ON_CPU_HOST_FILE
 #define __CUDACC__ 1
+#endif

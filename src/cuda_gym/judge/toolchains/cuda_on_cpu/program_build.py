@@ -1,0 +1,165 @@
+"""From the files of a program to an executable, by the host compiler.
+
+The files lie in a tree like their own, so that `#include "../common/x.h"` finds the rewritten header,
+and each begins with a #line, so that messages, `__FILE__` and asserts name the real one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuda_gym.core import Diagnostic
+from cuda_gym.errors import CompileError, UnsupportedOnDevice
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import Compiler
+from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import compile_flags, judged
+from cuda_gym.judge.toolchains.cuda_on_cpu.program_files import ProgramFile
+from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import rewrite
+from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten, Source
+
+__all__ = ["ProgramSources", "build_executable"]
+
+_OPENMP = re.compile(r"^[ \t]*#[ \t]*(?:include[ \t]*<omp\.h>|pragma[ \t]+omp\b)", re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include\b[ \t]*"([^"\n]*\.\.[^"\n]*)"', re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramSources:
+    """What a program is made of."""
+
+    files: tuple[ProgramFile, ...]
+    include: tuple[Path, ...] = ()
+    """Absolute folders, in the order in which headers are looked for."""
+    defines: tuple[str, ...] = ()
+    """Macros, as `NAME` or `NAME=value`."""
+
+
+def build_executable(
+    compiler: Compiler, sources: ProgramSources, executable: Path, runtime: Path, deadline: float
+) -> tuple[Diagnostic, ...]:
+    """Compile every source and link them; the warnings.
+
+    Args:
+        compiler: What to compile with.
+        sources: The program.
+        executable: Where it is written; its folder is used for everything on the way.
+        runtime: The runtime library to link with.
+        deadline: In the time of `time.monotonic`.
+
+    Raises:
+        CompileError: with the diagnostics.
+        UnsupportedOnDevice: the compiler failed where a file names what this device has not.
+        CandidateTimeout: the deadline has passed.
+        OSError: the folder cannot be written.
+    """
+    folder = executable.parent
+    texts = {file.name: file.text for file in sources.files if not _is_plain(file)}
+    program = rewrite(texts, is_submission=False)
+    rewritten = dict(program.files)
+    for file in sources.files:
+        if _is_plain(file):
+            rewritten[file.name] = _unchanged(file)
+        _write(file, rewritten[file.name], folder, keeps_index=program.keeps_index)
+
+    def run(step: str, arguments: Sequence[str]) -> tuple[int, str]:
+        place = folder / step
+        place.mkdir()
+        left_s = max(deadline - time.monotonic(), 0.01)
+        return compiler.run(arguments, folder=place, deadline_s=left_s)
+
+    units = [file for file in sources.files if file.is_source]
+    commands = [_compile(compiler, sources, file, folder) for file in units]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        results = list(pool.map(run, [f"compile-{i}" for i in range(len(units))], commands))
+    if not any(status for status, _ in results):
+        objects = [f"{_place(file, folder)}.o" for file in units]
+        link = [
+            "-Wl,-rpath,$ORIGIN",
+            "-o",
+            str(executable),
+            str(runtime),
+            "-pthread",
+            "-lm",
+            "-ldl",
+        ]
+        results.append(run("link", [*objects, *link, *_openmp(compiler, sources)]))
+    try:
+        return judged(results, rewritten, folder)
+    except CompileError as error:
+        _blame_the_device(program.doubtful, error)
+        raise
+
+
+def _blame_the_device(doubtful: Sequence[Diagnostic], error: CompileError) -> None:
+    """Say so where the compiler failed in a file that names what this device has not."""
+    failed = {diagnostic.file for diagnostic in error.diagnostics}
+    missing = [d for d in doubtful if d.file in failed or not error.diagnostics]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        fact = f"{missing[0].file}:{missing[0].line}: {missing[0].message}{more}"
+        raise UnsupportedOnDevice(fact, (*missing, *error.diagnostics)) from error
+
+
+def _is_plain(file: ProgramFile) -> bool:
+    """Whether it is C or C++ by its suffix, which no rewriting has to touch."""
+    return file.is_source and not file.is_cuda
+
+
+def _unchanged(file: ProgramFile) -> Rewritten:
+    source = Source(file.name, file.text)
+    return Rewritten(source=source, text=file.text, pieces=((0, 0, True),))
+
+
+def _place(file: ProgramFile, folder: Path) -> Path:
+    return _mirrored(file.path, folder)
+
+
+def _mirrored(path: Path, folder: Path) -> Path:
+    return folder / "files" / path.relative_to(path.anchor)
+
+
+def _write(file: ProgramFile, rewritten: Rewritten, folder: Path, *, keeps_index: bool) -> None:
+    target = _place(file, folder)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for name in _INCLUDE.findall(file.text):
+        # "../other/../x.h" goes through a folder that must be there, though nothing of it is read.
+        for above in Path(name).parents:
+            passed = Path(os.path.abspath(file.path.parent / above))  # noqa: PTH100 -- links are kept
+            _mirrored(passed, folder).mkdir(parents=True, exist_ok=True)
+    prefix = ""
+    if file.path.suffix == ".cu":
+        keeps = f"#define CUDA_ON_CPU_KEEPS_INDEX {int(keeps_index)}\n"
+        prefix = f"{keeps}#include <cuda_runtime.h>\n"
+    name = file.name.replace("\\", "\\\\").replace('"', '\\"')
+    text = f'{prefix}#line 1 "{name}"\n{rewritten.text}\n'
+    target.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+
+
+def _compile(
+    compiler: Compiler, sources: ProgramSources, file: ProgramFile, folder: Path
+) -> list[str]:
+    flags = compile_flags(compiler)
+    if file.path.suffix == ".c":
+        flags = [*(flag for flag in flags[:-1] if not flag.startswith("-std=")), "c"]
+    if not file.is_cuda:
+        flags.append("-DCUDA_ON_CPU_HOST_FILE")
+    for place in sources.include:
+        flags += ["-I", str(_mirrored(place, folder))]
+    # What no #include names in so many words lies where it always has.
+    for place in (*sources.include, file.path.parent):
+        flags += ["-idirafter", str(place)]
+    flags += [f"-D{define}" for define in sources.defines]
+    flags += _openmp(compiler, sources)
+    place = _place(file, folder)
+    return [*flags, "-c", str(place), "-o", f"{place}.o"]
+
+
+def _openmp(compiler: Compiler, sources: ProgramSources) -> list[str]:
+    """OpenMP for host code, where a file asks for it; clang may come without its library."""
+    asks = compiler.is_gcc and any(_OPENMP.search(file.text) for file in sources.files)
+    return ["-fopenmp"] if asks else []
