@@ -75,15 +75,18 @@ CUDA_ON_CPU_INLINE unsigned __sad(int a, int b, unsigned sum) {
   return sum + (unsigned)(a < b ? b - a : a - b);
 }
 
-// Out of range saturates and NaN gives 0, as on a GPU; a plain cast in C++ may give anything.
+// Out of range saturates, as on a GPU; a plain cast in C++ may give anything. NaN gives 0, and where
+// either side has 64 bits the number of which only the highest bit is set.
 namespace cuda_on_cpu {
 template <class Whole, class Real>
-CUDA_ON_CPU_INLINE Whole to_whole(Real v) {
+CUDA_ON_CPU_INLINE constexpr Whole to_whole(Real v) {
   constexpr bool is_signed = (Whole)-1 < (Whole)0;
   constexpr int bits = 8 * sizeof(Whole) - is_signed;
   constexpr Real limit = (Real)(1ull << (bits - 1)) * 2;
   constexpr Whole largest = (Whole)(~0ull >> (64 - bits));
-  if (v != v) return 0;
+  constexpr bool is_wide = sizeof(Whole) == 8 || sizeof(Real) == 8;
+  constexpr Whole of_nan = is_wide ? (Whole)(1ull << (8 * sizeof(Whole) - 1)) : (Whole)0;
+  if (v != v) return of_nan;
   if (v >= limit) return largest;
   if (v < (is_signed ? -limit : (Real)0)) return is_signed ? (Whole)(-largest - 1) : (Whole)0;
   return (Whole)v;

@@ -1,4 +1,7 @@
-// Arithmetic of a 16-bit float and of its pair, once for __half and once for __nv_bfloat16.
+// Arithmetic and comparisons of a 16-bit float and of its pair, once for __half and once for
+// __nv_bfloat16. Computed in single precision and rounded once: a float has more than twice the
+// digits, so that rounding its sums, products, quotients and roots again is exact.
+//
 // Included with CUDA_ON_CPU_NARROW_TYPE and CUDA_ON_CPU_NARROW_PAIR defined; no guard on purpose.
 
 #define T CUDA_ON_CPU_NARROW_TYPE
@@ -6,78 +9,124 @@
 #define WIDE(v) cuda_on_cpu::wide(v)
 #define NARROW(v) cuda_on_cpu::narrow(T(), v)
 
-#define CUDA_ON_CPU_OPERATOR(op)                                                     \
-  CUDA_ON_CPU_INLINE T operator op(T a, T b) { return NARROW(WIDE(a) op WIDE(b)); }  \
-  CUDA_ON_CPU_INLINE T& operator op##=(T& a, T b) { return a = a op b; }             \
-  CUDA_ON_CPU_INLINE P operator op(P a, P b) { return P(a.x op b.x, a.y op b.y); }   \
+#define CUDA_ON_CPU_OPERATOR(op)                                                    \
+  CUDA_ON_CPU_INLINE T operator op(T a, T b) { return NARROW(WIDE(a) op WIDE(b)); } \
+  CUDA_ON_CPU_INLINE T& operator op##=(T& a, T b) { return a = a op b; }            \
+  CUDA_ON_CPU_INLINE P operator op(P a, P b) { return P(a.x op b.x, a.y op b.y); }  \
   CUDA_ON_CPU_INLINE P& operator op##=(P& a, P b) { return a = a op b; }
 CUDA_ON_CPU_OPERATOR(+)
 CUDA_ON_CPU_OPERATOR(-)
 CUDA_ON_CPU_OPERATOR(*)
 CUDA_ON_CPU_OPERATOR(/)
 #undef CUDA_ON_CPU_OPERATOR
+CUDA_ON_CPU_INLINE T operator+(T a) { return a; }
+CUDA_ON_CPU_INLINE P operator+(P a) { return a; }
 CUDA_ON_CPU_INLINE T operator-(T a) { return NARROW(-WIDE(a)); }
 CUDA_ON_CPU_INLINE P operator-(P a) { return P(-a.x, -a.y); }
+#define CUDA_ON_CPU_STEP(V, op, one)                                       \
+  CUDA_ON_CPU_INLINE V& operator op##op(V& a) { return a = a op one; }     \
+  CUDA_ON_CPU_INLINE V operator op##op(V& a, int) {                        \
+    const V old = a;                                                       \
+    a = a op one;                                                          \
+    return old;                                                            \
+  }
+CUDA_ON_CPU_STEP(T, +, T(1.0f))
+CUDA_ON_CPU_STEP(T, -, T(1.0f))
+CUDA_ON_CPU_STEP(P, +, P(T(1.0f), T(1.0f)))
+CUDA_ON_CPU_STEP(P, -, P(T(1.0f), T(1.0f)))
+#undef CUDA_ON_CPU_STEP
 
-#define CUDA_ON_CPU_COMPARE(op, name)                                         \
-  CUDA_ON_CPU_INLINE bool operator op(T a, T b) { return WIDE(a) op WIDE(b); } \
-  CUDA_ON_CPU_INLINE bool name(T a, T b) { return WIDE(a) op WIDE(b); }
-CUDA_ON_CPU_COMPARE(<, __hlt)
-CUDA_ON_CPU_COMPARE(<=, __hle)
-CUDA_ON_CPU_COMPARE(>, __hgt)
-CUDA_ON_CPU_COMPARE(>=, __hge)
-CUDA_ON_CPU_COMPARE(==, __heq)
-CUDA_ON_CPU_COMPARE(!=, __hne)
-#undef CUDA_ON_CPU_COMPARE
-
-// Each function of one number, and its twin of a pair.
-#define CUDA_ON_CPU_UNARY(name, name2, value)                        \
-  CUDA_ON_CPU_INLINE T name(T v) {                                   \
-    const float x = WIDE(v);                                         \
-    return NARROW(value);                                            \
-  }                                                                  \
-  CUDA_ON_CPU_INLINE P name2(P v) { return P(name(v.x), name(v.y)); }
-#define CUDA_ON_CPU_BINARY(name, name2, value)                                          \
-  CUDA_ON_CPU_INLINE T name(T left, T right) {                                          \
-    const float a = WIDE(left), b = WIDE(right);                                        \
-    return NARROW(value);                                                               \
-  }                                                                                     \
+#define CUDA_ON_CPU_BINARY(name, name2, value)                                        \
+  CUDA_ON_CPU_INLINE T name(T left, T right) {                                        \
+    const float a = WIDE(left), b = WIDE(right);                                      \
+    return NARROW(value);                                                             \
+  }                                                                                   \
   CUDA_ON_CPU_INLINE P name2(P a, P b) { return P(name(a.x, b.x), name(a.y, b.y)); }
-CUDA_ON_CPU_UNARY(__hneg, __hneg2, -x)
-CUDA_ON_CPU_UNARY(__habs, __habs2, __builtin_fabsf(x))
-CUDA_ON_CPU_UNARY(hexp, h2exp, cuda_on_cpu::expf(x))
-CUDA_ON_CPU_UNARY(hexp2, h2exp2, cuda_on_cpu::exp2f(x))
-CUDA_ON_CPU_UNARY(hlog, h2log, cuda_on_cpu::logf(x))
-CUDA_ON_CPU_UNARY(hlog2, h2log2, cuda_on_cpu::log2f(x))
-CUDA_ON_CPU_UNARY(htanh, h2tanh, cuda_on_cpu::tanhf(x))
-CUDA_ON_CPU_UNARY(hsqrt, h2sqrt, __builtin_sqrtf(x))
-CUDA_ON_CPU_UNARY(hrsqrt, h2rsqrt, 1.0f / __builtin_sqrtf(x))
-CUDA_ON_CPU_UNARY(hrcp, h2rcp, 1.0f / x)
-CUDA_ON_CPU_UNARY(hsin, h2sin, __builtin_sinf(x))
-CUDA_ON_CPU_UNARY(hcos, h2cos, __builtin_cosf(x))
-CUDA_ON_CPU_UNARY(hfloor, h2floor, __builtin_floorf(x))
-CUDA_ON_CPU_UNARY(hceil, h2ceil, __builtin_ceilf(x))
 CUDA_ON_CPU_BINARY(__hadd, __hadd2, a + b)
 CUDA_ON_CPU_BINARY(__hsub, __hsub2, a - b)
 CUDA_ON_CPU_BINARY(__hmul, __hmul2, a * b)
 CUDA_ON_CPU_BINARY(__hdiv, __h2div, a / b)
-CUDA_ON_CPU_BINARY(__hmax, __hmax2, cuda_on_cpu::larger(a, b))
-CUDA_ON_CPU_BINARY(__hmin, __hmin2, cuda_on_cpu::smaller(a, b))
-#undef CUDA_ON_CPU_UNARY
+CUDA_ON_CPU_BINARY(__hadd_rn, __hadd2_rn, a + b)
+CUDA_ON_CPU_BINARY(__hsub_rn, __hsub2_rn, a - b)
+CUDA_ON_CPU_BINARY(__hmul_rn, __hmul2_rn, a * b)
+CUDA_ON_CPU_BINARY(__hadd_sat, __hadd2_sat, cuda_on_cpu::saturated(a + b))
+CUDA_ON_CPU_BINARY(__hsub_sat, __hsub2_sat, cuda_on_cpu::saturated(a - b))
+CUDA_ON_CPU_BINARY(__hmul_sat, __hmul2_sat, cuda_on_cpu::saturated(a * b))
+// Of two zeros the positive one is the larger; the plain forms drop a NaN, the others keep it.
+CUDA_ON_CPU_BINARY(__hmax, __hmax2, cuda_on_cpu::larger_zero_aware(a, b))
+CUDA_ON_CPU_BINARY(__hmin, __hmin2, -cuda_on_cpu::larger_zero_aware(-a, -b))
+CUDA_ON_CPU_BINARY(__hmax_nan, __hmax2_nan,
+                   a != a || b != b ? cuda_on_cpu::not_a_number
+                                    : cuda_on_cpu::larger_zero_aware(a, b))
+CUDA_ON_CPU_BINARY(__hmin_nan, __hmin2_nan,
+                   a != a || b != b ? cuda_on_cpu::not_a_number
+                                    : -cuda_on_cpu::larger_zero_aware(-a, -b))
 #undef CUDA_ON_CPU_BINARY
-
-CUDA_ON_CPU_INLINE T __hfma(T a, T b, T c) {
-  return NARROW(__builtin_fmaf(WIDE(a), WIDE(b), WIDE(c)));
-}
-CUDA_ON_CPU_INLINE P __hfma2(P a, P b, P c) {
-  return P(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
-}
 CUDA_ON_CPU_INLINE T max(T a, T b) { return __hmax(a, b); }
 CUDA_ON_CPU_INLINE T min(T a, T b) { return __hmin(a, b); }
-CUDA_ON_CPU_INLINE bool __hisnan(T v) { return WIDE(v) != WIDE(v); }
-CUDA_ON_CPU_INLINE int __hisinf(T v) { return __builtin_isinf_sign(WIDE(v)); }
-CUDA_ON_CPU_INLINE float __low2float(P v) { return WIDE(v.x); }
-CUDA_ON_CPU_INLINE float __high2float(P v) { return WIDE(v.y); }
+
+// The forms with u hold where a number is NaN, the others do not.
+#define CUDA_ON_CPU_COMPARE(name, holds)                                                  \
+  CUDA_ON_CPU_INLINE bool __h##name(T left, T right) {                                    \
+    const float a = WIDE(left), b = WIDE(right);                                          \
+    return holds;                                                                         \
+  }                                                                                       \
+  CUDA_ON_CPU_INLINE P __h##name##2(P a, P b) {                                           \
+    return P(T(__h##name(a.x, b.x) ? 1.0f : 0.0f), T(__h##name(a.y, b.y) ? 1.0f : 0.0f)); \
+  }                                                                                       \
+  CUDA_ON_CPU_INLINE unsigned __h##name##2_mask(P a, P b) {                               \
+    return (__h##name(a.x, b.x) ? 0xffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u); \
+  }                                                                                       \
+  CUDA_ON_CPU_INLINE bool __hb##name##2(P a, P b) {                                       \
+    return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                    \
+  }
+CUDA_ON_CPU_COMPARE(lt, a < b)
+CUDA_ON_CPU_COMPARE(le, a <= b)
+CUDA_ON_CPU_COMPARE(gt, a > b)
+CUDA_ON_CPU_COMPARE(ge, a >= b)
+CUDA_ON_CPU_COMPARE(eq, a == b)
+CUDA_ON_CPU_COMPARE(ne, a < b || a > b)
+CUDA_ON_CPU_COMPARE(ltu, !(a >= b))
+CUDA_ON_CPU_COMPARE(leu, !(a > b))
+CUDA_ON_CPU_COMPARE(gtu, !(a <= b))
+CUDA_ON_CPU_COMPARE(geu, !(a < b))
+CUDA_ON_CPU_COMPARE(equ, !(a < b || a > b))
+CUDA_ON_CPU_COMPARE(neu, a != b)
+#undef CUDA_ON_CPU_COMPARE
+#define CUDA_ON_CPU_COMPARE(op, name)                                         \
+  CUDA_ON_CPU_INLINE bool operator op(T a, T b) { return __h##name(a, b); }   \
+  CUDA_ON_CPU_INLINE bool operator op(P a, P b) { return __hb##name##2(a, b); }
+CUDA_ON_CPU_COMPARE(<, lt)
+CUDA_ON_CPU_COMPARE(<=, le)
+CUDA_ON_CPU_COMPARE(>, gt)
+CUDA_ON_CPU_COMPARE(>=, ge)
+CUDA_ON_CPU_COMPARE(==, eq)
+CUDA_ON_CPU_COMPARE(!=, neu)
+#undef CUDA_ON_CPU_COMPARE
+
+CUDA_ON_CPU_INLINE T __hfma(T a, T b, T c) {
+  return NARROW(cuda_on_cpu::fused_to_odd(WIDE(a), WIDE(b), WIDE(c)));
+}
+CUDA_ON_CPU_INLINE T __hfma_sat(T a, T b, T c) {
+  return NARROW(cuda_on_cpu::saturated(cuda_on_cpu::fused_to_odd(WIDE(a), WIDE(b), WIDE(c))));
+}
+CUDA_ON_CPU_INLINE T __hfma_relu(T a, T b, T c) {
+  const float v = cuda_on_cpu::fused_to_odd(WIDE(a), WIDE(b), WIDE(c));
+  return NARROW(v <= 0.0f ? 0.0f : v);
+}
+#define CUDA_ON_CPU_OF_THREE(name, name2)            \
+  CUDA_ON_CPU_INLINE P name2(P a, P b, P c) {        \
+    return P(name(a.x, b.x, c.x), name(a.y, b.y, c.y)); \
+  }
+CUDA_ON_CPU_OF_THREE(__hfma, __hfma2)
+CUDA_ON_CPU_OF_THREE(__hfma_sat, __hfma2_sat)
+CUDA_ON_CPU_OF_THREE(__hfma_relu, __hfma2_relu)
+#undef CUDA_ON_CPU_OF_THREE
+// Complex numbers: a * b + c.
+CUDA_ON_CPU_INLINE P __hcmadd(P a, P b, P c) {
+  return P(__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)));
+}
+
 CUDA_ON_CPU_INLINE T atomicAdd(T* p, T v) {
   return cuda_on_cpu::replace_atomically<uint16_t>(p, [=](T old) { return old + v; });
 }

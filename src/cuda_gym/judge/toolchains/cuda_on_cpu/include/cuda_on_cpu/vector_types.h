@@ -42,6 +42,27 @@ CUDA_ON_CPU_VECTOR(float, float, 8, 16)
 CUDA_ON_CPU_VECTOR(double, double, 16, 16)
 #undef CUDA_ON_CPU_VECTOR
 
+// The four 64-bit numbers with an alignment of choice.
+#define CUDA_ON_CPU_VECTOR(scalar, name, bytes)                                                   \
+  struct __attribute__((aligned(bytes))) name##4_##bytes##a {                                     \
+    scalar x, y, z, w;                                                                            \
+  };                                                                                              \
+  CUDA_ON_CPU_INLINE constexpr name##4_##bytes##a make_##name##4_##bytes##a(scalar x, scalar y,   \
+                                                                            scalar z, scalar w) { \
+    return {x, y, z, w};                                                                          \
+  }
+CUDA_ON_CPU_VECTOR(long, long, 16)
+CUDA_ON_CPU_VECTOR(long, long, 32)
+CUDA_ON_CPU_VECTOR(unsigned long, ulong, 16)
+CUDA_ON_CPU_VECTOR(unsigned long, ulong, 32)
+CUDA_ON_CPU_VECTOR(long long, longlong, 16)
+CUDA_ON_CPU_VECTOR(long long, longlong, 32)
+CUDA_ON_CPU_VECTOR(unsigned long long, ulonglong, 16)
+CUDA_ON_CPU_VECTOR(unsigned long long, ulonglong, 32)
+CUDA_ON_CPU_VECTOR(double, double, 16)
+CUDA_ON_CPU_VECTOR(double, double, 32)
+#undef CUDA_ON_CPU_VECTOR
+
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
