@@ -32,6 +32,8 @@ __all__ = [
     "Findings",
     "Fingerprint",
     "KernelResources",
+    "MemoryFinding",
+    "MemorySide",
     "Mismatch",
     "Observation",
     "Outcome",
@@ -241,6 +243,52 @@ class Diagnostic:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MemorySide:
+    """One of those who have a part in a `MemoryFinding`."""
+
+    does: str
+    """`reads`, `wrote it`, `waits`."""
+    file: str | None
+    """None where no line is known."""
+    line: int | None
+    """From 1."""
+    thread: tuple[int, int, int] | None = None
+    """threadIdx; None in host code."""
+    block: tuple[int, int, int] | None = None
+    """blockIdx; None in host code."""
+
+    def __str__(self) -> str:
+        who = "host code"
+        if self.thread is not None and self.block is not None:
+            who = f"thread {_index(self.thread)} of block {_index(self.block)}"
+        return f"{who} {self.does}{f' at {self.file}:{self.line}' if self.file else ''}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryFinding:
+    """A race, a stray access or a barrier gone wrong: a bug whatever comes out of the kernel."""
+
+    kind: str
+    """`data race`, `out of bounds`, `uninitialised read`, `divergent barrier`, `mismatched mask`,
+    `deadlock`, `misaligned access` or `host access`."""
+    text: str
+    """Which memory, or who waits for whom."""
+    kernel: str
+    """Empty in host code."""
+    sides: tuple[MemorySide, ...]
+    """Who did it first; two where one is against another."""
+
+    def __str__(self) -> str:
+        where = f" in kernel {self.kernel}" if self.kernel else ""
+        sides = "; ".join(map(str, self.sides))
+        return f"{self.kind}{where}: {self.text}{': ' if sides else ''}{sides}"
+
+
+def _index(index: tuple[int, int, int]) -> str:
+    return f"({', '.join(map(str, index))})"
+
+
+@dataclass(frozen=True, kw_only=True)
 class KernelResources:
     """What one kernel takes of the device; None where the device does not say."""
 
@@ -326,6 +374,8 @@ class Findings:
     """In the order in which they were run."""
     output: str = ""
     """What the submission printed, head and tail."""
+    memory: tuple[MemoryFinding, ...] | None = None
+    """What the memory check found; None where it was not run."""
 
 
 # A timed judgement

@@ -80,6 +80,7 @@ def build_program(
     *,
     include: Sequence[Path] = (),
     defines: Sequence[str] = (),
+    checking: bool = False,
     cache: BuildCache | None = None,
     deadline_s: float = 60.0,
 ) -> ProgramBuild:
@@ -89,6 +90,7 @@ def build_program(
         sources: The files to compile; what they include is found by itself.
         include: Folders to look for headers in.
         defines: Macros, as `NAME` or `NAME=value`.
+        checking: Whether to build it so that it looks for races and stray accesses while it runs.
         cache: Where builds are kept; by default the user's own.
         deadline_s: How long the compiler may take.
 
@@ -107,11 +109,11 @@ def build_program(
         include=tuple(Path(os.path.abspath(folder)) for folder in include),  # noqa: PTH100 -- as files
         defines=tuple(defines),
     )
-    key = _key(compiler, program)
+    key = _key(compiler, program, checking=checking)
     found = cache.find(key)
     is_cached = found is not None
     if found is None:
-        found = _compile(cache, compiler, key, program, deadline_s)
+        found = _compile(cache, compiler, key, program, deadline_s, checking=checking)
     entry, facts = found
     return ProgramBuild(
         key=key,
@@ -201,14 +203,22 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _compile(
-    cache: BuildCache, compiler: Compiler, key: str, program: ProgramSources, deadline_s: float
+    cache: BuildCache,
+    compiler: Compiler,
+    key: str,
+    program: ProgramSources,
+    deadline_s: float,
+    *,
+    checking: bool,
 ) -> tuple[Path, dict[str, list[dict[str, object]]]]:
     # Before the clock starts: that this machine has no runtime yet is not the program's fault.
-    runtime = runtime_library(cache, compiler)
+    runtime = runtime_library(cache, compiler, checking=checking)
     deadline = time.monotonic() + deadline_s
     with cache.workspace() as folder:
         executable = folder / _EXECUTABLE
-        diagnostics = build_executable(compiler, program, executable, runtime, deadline)
+        diagnostics = build_executable(
+            compiler, program, executable, runtime, deadline, checking=checking
+        )
         facts = {"diagnostics": [_plain(diagnostic) for diagnostic in diagnostics]}
         return cache.publish(key, {_EXECUTABLE: executable, RUNTIME_NAME: runtime}, facts), facts
 
@@ -217,8 +227,9 @@ def _plain(diagnostic: Diagnostic) -> dict[str, object]:
     return {**vars(diagnostic), "severity": diagnostic.severity.value}
 
 
-def _key(compiler: Compiler, program: ProgramSources) -> str:
+def _key(compiler: Compiler, program: ProgramSources, *, checking: bool) -> str:
     files = [part for file in program.files for part in (str(file.path), file.name, file.text)]
     folders = [str(folder) for folder in program.include]
-    own = ("program", compiler.identity, cpu_identity(), own_version(), *FLAGS)
+    what = "checking program" if checking else "program"
+    own = (what, compiler.identity, cpu_identity(), own_version(), *FLAGS)
     return digest(*own, *files, "include", *folders, "define", *program.defines)

@@ -17,7 +17,7 @@ from enum import Enum, unique
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER
 
-__all__ = ["Mode", "Modes", "modes"]
+__all__ = ["Mode", "Modes", "all_as_fibers", "modes"]
 
 _WAITING = re.compile(
     r"__syncthreads\w*|__syncwarp|__shfl\w*|__ballot\w*|__any\w*|__all(_sync)?|__match_\w+"
@@ -80,6 +80,12 @@ def modes(found: Sequence[Declaration]) -> Modes:
     # A cooperative group reads it for the kernel that holds the group.
     keeps_index = bool(indexing_names) or any("cooperative_groups" in d.mentions for d in found)
     return Modes(kernels=kernels, unknown=unknown, keeps_index=keeps_index)
+
+
+def all_as_fibers(found: Sequence[Declaration]) -> Modes:
+    """Every kernel as if it waited: each thread then has an identity of its own at any moment."""
+    names = _names([d for d in found if d.is_kernel and d.kind is not Kind.CLASS])
+    return Modes(kernels=dict.fromkeys(names, Mode.FIBERS), unknown=Mode.FIBERS, keeps_index=True)
 
 
 def _stricter(a: Mode, b: Mode) -> Mode:

@@ -24,7 +24,7 @@ from pathlib import Path
 from cuda_gym.errors import CandidateTimeout, MissingTool
 from cuda_gym.judge.toolchains.build_cache import cache_root
 
-__all__ = ["FLAGS", "Compiler", "cpu_identity", "find_compiler"]
+__all__ = ["CHECKING_FLAGS", "FLAGS", "Compiler", "cpu_identity", "find_compiler"]
 
 FLAGS = (
     "-std=gnu++17",
@@ -39,6 +39,17 @@ FLAGS = (
     "-ffp-contract=fast",
     "-fno-semantic-interposition",
 )
+CHECKING_FLAGS = (
+    *(flag for flag in FLAGS if flag != "-O3"),
+    "-O1",
+    "-DCUDA_ON_CPU_CHECKING=1",
+    # Lines, and who was inlined where; no variables.
+    "-g1",
+    "-gdwarf-4",
+    # One thread runs everything: a plain flag guards the variables inside functions.
+    "-fno-threadsafe-statics",
+)
+"""How the checking build is compiled; the kernels are instrumented besides."""
 _MEMORY_KIB = 4 << 20
 _FILE_BLOCKS = 512 << 10
 _OUTPUT_BYTES = 256 << 10

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from cuda_gym.core import Diagnostic, Severity
 from cuda_gym.errors import CompileError
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import FLAGS, Compiler
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS, Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import parse_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten
 
-__all__ = ["build_library", "compile_flags", "judged"]
+__all__ = ["build_library", "compile_flags", "judged", "link_flags"]
 
 _HEADERS = str(Path(__file__).parent / "include")
 _WARNINGS = ("-Wreturn-type", "-Wuninitialized", "-Wno-unknown-pragmas", "-Wno-attributes")
@@ -26,11 +26,29 @@ _ONLY_GCC = (
     "-fdiagnostics-color=never",
     "-fmax-errors=20",
 )
+# Only the calls that the compiler inserts are used, and they are ours (runtime_library/checking): the
+# sanitizers' own libraries are never linked.
+_INSTRUMENTED = ("-fsanitize=thread,bounds,alignment",)
+_INSTRUMENTED_GCC = (
+    *("--param", "tsan-distinguish-volatile=1"),
+    *("--param", "tsan-instrument-func-entry-exit=0"),
+)
+_INSTRUMENTED_CLANG = (
+    *("-mllvm", "-tsan-distinguish-volatile=1"),
+    *("-mllvm", "-tsan-instrument-func-entry-exit=0"),
+)
+_WATCHED = ("memcpy", "memmove", "memset")
 _ONLY_CLANG = ("-ferror-limit=20", "-Wno-invalid-constexpr")
 
 
 def build_library(
-    compiler: Compiler, program: Program, library: Path, runtime: Path, deadline: float
+    compiler: Compiler,
+    program: Program,
+    library: Path,
+    runtime: Path,
+    deadline: float,
+    *,
+    checking: bool = False,
 ) -> tuple[Diagnostic, ...]:
     """Compile every `.cu` file and link them; the warnings.
 
@@ -40,6 +58,7 @@ def build_library(
         library: Where the library is written; its folder is used for everything on the way.
         runtime: The runtime library to link with.
         deadline: In the time of `time.monotonic`.
+        checking: Whether to instrument every access.
 
     Raises:
         CompileError: with the diagnostics.
@@ -49,8 +68,15 @@ def build_library(
     folder = library.parent
     _write(program, folder)
     units = [str(folder / path) for path in program.files if path.endswith(".cu")]
-    flags = compile_flags(compiler)
-    link = ["-shared", "-Wl,-rpath,$ORIGIN", "-Wl,--no-undefined", "-o", str(library)]
+    flags = compile_flags(compiler, checking=checking)
+    link = [
+        *link_flags(checking=checking),
+        "-shared",
+        "-Wl,-rpath,$ORIGIN",
+        "-Wl,--no-undefined",
+        "-o",
+        str(library),
+    ]
     link += [str(runtime), "-lm"]
 
     def run(step: str, arguments: Sequence[str]) -> tuple[int, str]:
@@ -59,7 +85,7 @@ def build_library(
         left_s = max(deadline - time.monotonic(), 0.01)
         return compiler.run(arguments, folder=place, deadline_s=left_s)
 
-    if len(units) == 1:
+    if len(units) == 1 and not checking:
         # In one step: starting the compiler once more costs 30 ms.
         results = [run("build", [*flags, *units, "-x", "none", *link])]
     else:
@@ -73,10 +99,19 @@ def build_library(
     return judged(results, program.files, folder)
 
 
-def compile_flags(compiler: Compiler) -> list[str]:
+def compile_flags(compiler: Compiler, *, checking: bool = False) -> list[str]:
     """How CUDA C++ is compiled for the host."""
-    only = _ONLY_GCC if compiler.is_gcc else _ONLY_CLANG
-    return [*FLAGS, *_WARNINGS, *only, "-isystem", _HEADERS, "-x", "c++"]
+    how = list(FLAGS)
+    if checking:
+        only = _INSTRUMENTED_GCC if compiler.is_gcc else _INSTRUMENTED_CLANG
+        how = [*CHECKING_FLAGS, *_INSTRUMENTED, *only]
+    how += [*_WARNINGS, *(_ONLY_GCC if compiler.is_gcc else _ONLY_CLANG)]
+    return [*how, "-isystem", _HEADERS, "-x", "c++"]
+
+
+def link_flags(*, checking: bool) -> list[str]:
+    """What the linker is told besides: whom it sends the C library's copies to."""
+    return [f"-Wl,--wrap={name}" for name in _WATCHED] if checking else []
 
 
 def judged(

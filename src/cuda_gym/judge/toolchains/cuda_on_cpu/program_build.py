@@ -17,7 +17,11 @@ from pathlib import Path
 from cuda_gym.core import Diagnostic
 from cuda_gym.errors import CompileError, UnsupportedOnDevice
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import Compiler
-from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import compile_flags, judged
+from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import (
+    compile_flags,
+    judged,
+    link_flags,
+)
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_files import ProgramFile
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import rewrite
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten, Source
@@ -40,7 +44,13 @@ class ProgramSources:
 
 
 def build_executable(
-    compiler: Compiler, sources: ProgramSources, executable: Path, runtime: Path, deadline: float
+    compiler: Compiler,
+    sources: ProgramSources,
+    executable: Path,
+    runtime: Path,
+    deadline: float,
+    *,
+    checking: bool = False,
 ) -> tuple[Diagnostic, ...]:
     """Compile every source and link them; the warnings.
 
@@ -50,6 +60,7 @@ def build_executable(
         executable: Where it is written; its folder is used for everything on the way.
         runtime: The runtime library to link with.
         deadline: In the time of `time.monotonic`.
+        checking: Whether to instrument every access.
 
     Raises:
         CompileError: with the diagnostics.
@@ -59,7 +70,7 @@ def build_executable(
     """
     folder = executable.parent
     texts = {file.name: file.text for file in sources.files if not _is_plain(file)}
-    program = rewrite(texts, is_submission=False)
+    program = rewrite(texts, is_submission=False, checking=checking)
     rewritten = dict(program.files)
     for file in sources.files:
         if _is_plain(file):
@@ -73,12 +84,13 @@ def build_executable(
         return compiler.run(arguments, folder=place, deadline_s=left_s)
 
     units = [file for file in sources.files if file.is_source]
-    commands = [_compile(compiler, sources, file, folder) for file in units]
+    commands = [_compile(compiler, sources, file, folder, checking=checking) for file in units]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         results = list(pool.map(run, [f"compile-{i}" for i in range(len(units))], commands))
     if not any(status for status, _ in results):
         objects = [f"{_place(file, folder)}.o" for file in units]
         link = [
+            *link_flags(checking=checking),
             "-Wl,-rpath,$ORIGIN",
             "-o",
             str(executable),
@@ -141,9 +153,14 @@ def _write(file: ProgramFile, rewritten: Rewritten, folder: Path, *, keeps_index
 
 
 def _compile(
-    compiler: Compiler, sources: ProgramSources, file: ProgramFile, folder: Path
+    compiler: Compiler,
+    sources: ProgramSources,
+    file: ProgramFile,
+    folder: Path,
+    *,
+    checking: bool,
 ) -> list[str]:
-    flags = compile_flags(compiler)
+    flags = compile_flags(compiler, checking=checking)
     if file.path.suffix == ".c":
         flags = [*(flag for flag in flags[:-1] if not flag.startswith("-std=")), "c"]
     if not file.is_cuda:

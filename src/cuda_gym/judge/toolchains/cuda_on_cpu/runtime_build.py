@@ -12,7 +12,12 @@ from pathlib import Path
 
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge.toolchains.build_cache import BuildCache
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import FLAGS, Compiler, cpu_identity
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
+    CHECKING_FLAGS,
+    FLAGS,
+    Compiler,
+    cpu_identity,
+)
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
 
 __all__ = ["digest", "own_version", "runtime_library"]
@@ -23,22 +28,24 @@ _TOOLCHAINS = (_HERE.parent / "cpu.py", _HERE.parent / "cuda_program.py")
 _DEADLINE_S = 300.0
 
 
-def runtime_library(cache: BuildCache, compiler: Compiler) -> Path:
+def runtime_library(cache: BuildCache, compiler: Compiler, *, checking: bool = False) -> Path:
     """The runtime library in a cache, built where it is not there.
 
     Raises:
         MissingTool: the compiler cannot build it.
         StorageError: the cache cannot be written.
     """
-    key = digest("runtime", compiler.identity, cpu_identity(), own_version(), *FLAGS)
+    flags = [*(CHECKING_FLAGS if checking else FLAGS), "-O3", "-DCUDA_ON_CPU_RUNTIME=1"]
+    key = digest("runtime", compiler.identity, cpu_identity(), own_version(), *flags)
     found = cache.find(key)
     if found is not None:
         return found[0] / RUNTIME_NAME
-    sources = sorted(str(path) for path in (_HERE / "runtime_library").glob("*.cpp"))
+    parts = ("*.cpp", "checking/*.cpp") if checking else ("*.cpp",)
+    sources = sorted(str(p) for part in parts for p in (_HERE / "runtime_library").glob(part))
     link = ("-shared", "-pthread", f"-Wl,-soname,{RUNTIME_NAME}", "-o", RUNTIME_NAME)
     with cache.workspace() as folder:
         status, output = compiler.run(
-            [*FLAGS, *link, *sources], folder=folder, deadline_s=_DEADLINE_S
+            [*flags, *link, *sources], folder=folder, deadline_s=_DEADLINE_S
         )
         if status != 0:
             raise MissingTool(

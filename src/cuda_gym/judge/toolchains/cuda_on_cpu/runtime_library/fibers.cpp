@@ -93,6 +93,12 @@ void release_converged(Block* block, unsigned warp) {
   block->ready[warp] |= together;
 }
 
+unsigned first_at_barrier(const Block* block) {
+  for (unsigned warp = 0; warp < block->num_warps; ++warp)
+    if (block->at_barrier[warp]) return warp * 32 + __builtin_ctz(block->at_barrier[warp]);
+  return 0;
+}
+
 [[noreturn]] void report_deadlock(Block* block) {
   unsigned at_barrier = 0, at_warp_operation = 0, example = max_threads;
   for (unsigned thread = 0; thread < block->num_threads; ++thread) {
@@ -109,7 +115,8 @@ void release_converged(Block* block, unsigned warp) {
     snprintf(lanes, sizeof lanes,
              "; thread %u waits for the lanes in mask 0x%08x, and some of them never arrive", example,
              block->mask[example]);
-  abandon(block,
+  const unsigned other = at_barrier ? first_at_barrier(block) : example;
+  abandon(block, at_warp_operation ? Fault::mismatched_mask : Fault::deadlock, {example, other},
           "deadlock: of %u threads %u have returned, %u wait at __syncthreads and %u at a warp "
           "operation%s",
           block->num_threads, block->num_finished, at_barrier, at_warp_operation, lanes);
@@ -196,12 +203,22 @@ bool is_stack_overflow(const Fiber* fiber, const void* address) {
   return fiber && place >= fiber->stack && place < fiber->stack + page_bytes;
 }
 
-void abandon(Block* block, const char* format, ...) {
+void abandon_at_access(Block* block, int code, const char* text) {
+  const Index thread = block->current->index;
+  set_error(code, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", block->launch->kernel,
+            block->index.x, block->index.y, block->index.z, thread.x, thread.y, thread.z, text);
+  block->is_abandoned = true;
+  leave(block);
+}
+
+void abandon(Block* block, Fault fault, std::initializer_list<unsigned> threads, const char* format,
+             ...) {
   char what[400];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
+  checks::report_waiting(fault, what, threads);
   set_error(launch_failure, "kernel %s, block (%u,%u,%u): %s", block->launch->kernel, block->index.x,
             block->index.y, block->index.z, what);
   block->is_abandoned = true;
@@ -255,12 +272,12 @@ void check_agreement(Block* block, unsigned first, unsigned warp, unsigned lanes
   }
   if (other_operation & lanes) {
     const unsigned thread = base + __builtin_ctz(other_operation & lanes);
-    abandon(block, "thread %u is at %s while thread %u of its warp is at %s", first,
+    abandon(block, Fault::mismatched_mask, {first, thread}, "thread %u is at %s while thread %u of its warp is at %s", first,
             name_of(operation), thread, name_of(block->operation[thread]));
   }
   if (other_mask & lanes) {
     const unsigned thread = base + __builtin_ctz(other_mask & lanes);
-    abandon(block, "threads %u and %u meet at %s with different masks, 0x%08x and 0x%08x", first,
+    abandon(block, Fault::mismatched_mask, {first, thread}, "threads %u and %u meet at %s with different masks, 0x%08x and 0x%08x", first,
             thread, name_of(operation), mask, block->mask[thread]);
   }
 }
@@ -331,6 +348,7 @@ Fiber* cuda_on_cpu_next_fiber(Block* block, unsigned thread) {
 }
 
 void cuda_on_cpu_release_barrier(Block* block) {
+  checks::block_met(block);
   for (unsigned warp = 0; warp < block->num_warps; ++warp) {
     block->ready[warp] |= block->at_barrier[warp];
     block->at_barrier[warp] = 0;
@@ -344,7 +362,7 @@ void cuda_on_cpu_complete(Block* block, unsigned warp, unsigned lanes) {
   const unsigned base = warp * 32, first = base + __builtin_ctz(lanes);
   check_agreement(block, first, warp, lanes);
   const WarpOperation operation = block->operation[first];
-  if (operation == WarpOperation::sync) return;
+  if (operation == WarpOperation::sync) return checks::lanes_met(warp, lanes);
   if (operation == WarpOperation::shuffle) return complete_shuffle(block, base, lanes);
   if (operation == WarpOperation::match_any) return complete_match_any(block, base, lanes);
   const unsigned result = common_result(block, operation, base, lanes);
@@ -353,12 +371,15 @@ void cuda_on_cpu_complete(Block* block, unsigned warp, unsigned lanes) {
 }
 
 void cuda_on_cpu_mixed_barriers(Block* block, Barrier kind) {
-  abandon(block, "thread %u reaches %s while others of its block wait at %s", block->current->thread,
-          name_of(kind), name_of(block->barrier));
+  const unsigned thread = block->current->thread;
+  abandon(block, Fault::divergent_barrier, {thread, first_at_barrier(block)},
+          "thread %u reaches %s while others of its block wait at %s", thread, name_of(kind),
+          name_of(block->barrier));
 }
 
 void cuda_on_cpu_mask_without_self(Block* block, unsigned thread, unsigned mask) {
-  abandon(block, "thread %u calls a warp operation with mask 0x%08x, which does not name its own lane %u",
+  abandon(block, Fault::mismatched_mask, {thread},
+          "thread %u calls a warp operation with mask 0x%08x, which does not name its own lane %u",
           thread, mask, thread & 31);
 }
 

@@ -117,11 +117,11 @@ struct Worker {
       free(dynamic_shared);
       dynamic_shared_bytes =
           (launch.shared_bytes + dynamic_shared_alignment - 1) & ~(dynamic_shared_alignment - 1);
-      dynamic_shared =
-          static_cast<char*>(aligned_alloc(dynamic_shared_alignment, dynamic_shared_bytes));
+      dynamic_shared = static_cast<char*>(
+          aligned_alloc(dynamic_shared_alignment, dynamic_shared_bytes + 2 * checks::margin));
       if (!dynamic_shared) abort();
     }
-    cuda_on_cpu_dynamic_shared = dynamic_shared;
+    cuda_on_cpu_dynamic_shared = dynamic_shared + checks::margin;
   }
 
   // All ones is NaN in every floating type, and far outside any index.
@@ -130,7 +130,8 @@ struct Worker {
       size_t module_and_offset[2] = {work.shared.module, 0};
       memset(__tls_get_addr(module_and_offset), 0xff, work.shared.bytes);
     }
-    if (work.launch->shared_bytes) memset(dynamic_shared, 0xff, work.launch->shared_bytes);
+    if (work.launch->shared_bytes)
+      memset(cuda_on_cpu_dynamic_shared, 0xff, work.launch->shared_bytes);
   }
 
   void run_one(Work& work, uint64_t number) {
@@ -140,21 +141,25 @@ struct Worker {
                    (unsigned)(number / plane)};
     ::blockIdx = block.index;
     if (is_poisoning) poison(work);
+    checks::begin_block(number, work.num_blocks);
     if (launch.run_block)
       launch.run_block(launch.body, &block.index, &launch.block, &launch.grid);
     else if (!run_as_fibers(&block))
       work.has_failed = true;
+    checks::end_block();
   }
 
   // Blocks are handed out in order, so that a block may wait for an earlier one.
   void run(Work& work) {
     prepare(work);
+    checks::begin_launch(*work.launch);
     while (!work.has_failed) {
       uint64_t number = work.next_block.fetch_add(work.chunk);
       const uint64_t end = number + work.chunk < work.num_blocks ? number + work.chunk : work.num_blocks;
       if (number >= end) break;
       while (number < end && !work.has_failed) run_one(work, number++);
     }
+    checks::end_launch();
     block.launch = nullptr;
   }
 };
@@ -327,6 +332,9 @@ using namespace cuda_on_cpu;
 extern "C" {
 
 int cuda_on_cpu_num_threads(void) {
+#if CUDA_ON_CPU_CHECKING
+  return 1;
+#endif
   if (chosen_num_threads <= 0) chosen_num_threads = default_num_threads();
   return chosen_num_threads > 0 ? chosen_num_threads.load() : 1;
 }

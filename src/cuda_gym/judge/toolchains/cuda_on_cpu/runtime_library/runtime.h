@@ -7,6 +7,7 @@
 #include "../include/cuda_on_cpu/block.h"
 #include "../include/cuda_on_cpu/fibers.h"
 #include "../include/cuda_on_cpu/launch.h"
+#include "checks.h"
 
 namespace cuda_on_cpu {
 
@@ -14,6 +15,8 @@ namespace cuda_on_cpu {
 
 constexpr int invalid_value = 1;
 constexpr int invalid_configuration = 9;
+constexpr int illegal_address = 700;
+constexpr int misaligned_address = 716;
 constexpr int launch_failure = 719;
 
 // Keeps the first error until it is read, and the first message until the judge has taken it.
@@ -29,8 +32,11 @@ constexpr size_t stack_bytes = 128 << 10;
 bool run_as_fibers(Block* block);
 // Whether the address lies in the guard page below a fiber's stack.
 bool is_stack_overflow(const Fiber* fiber, const void* address);
-// Records an error in the current kernel and never returns to the current thread.
-[[noreturn]] __attribute__((format(printf, 2, 3))) void abandon(Block* block, const char* format,
-                                                                 ...);
+// Records an error in the current kernel and never returns to the current thread. What the text tells
+// of, these threads of the block are waiting for.
+[[noreturn]] __attribute__((format(printf, 4, 5))) void abandon(
+    Block* block, Fault fault, std::initializer_list<unsigned> threads, const char* format, ...);
+// The same for what the current thread itself has done.
+[[noreturn]] void abandon_at_access(Block* block, int code, const char* text);
 
 }  // namespace cuda_on_cpu

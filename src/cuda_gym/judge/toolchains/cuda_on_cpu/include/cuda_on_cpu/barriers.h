@@ -5,6 +5,14 @@
 
 namespace cuda_on_cpu {
 
+#if CUDA_ON_CPU_OUTLINED
+
+CUDA_ON_CPU_INLINE int wait_for_block(Barrier kind, int predicate) {
+  return cuda_on_cpu_wait_for_block(kind, predicate, here());
+}
+
+#else
+
 CUDA_ON_CPU_INLINE int wait_for_block(Barrier kind, int predicate) {
   Block* const block = block_to_wait_in("__syncthreads");
   const unsigned thread = block->current->thread;
@@ -24,6 +32,8 @@ CUDA_ON_CPU_INLINE int wait_for_block(Barrier kind, int predicate) {
   return block->barrier_result;
 }
 
+#endif
+
 }  // namespace cuda_on_cpu
 
 CUDA_ON_CPU_INLINE void __syncthreads() {
@@ -41,8 +51,12 @@ CUDA_ON_CPU_INLINE int __syncthreads_or(int predicate) {
 
 CUDA_ON_CPU_INLINE void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 CUDA_ON_CPU_INLINE void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+#if CUDA_ON_CPU_CHECKING
+CUDA_ON_CPU_INLINE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+#else
 // The threads of a block share one OS thread: only the compiler must not reorder.
 CUDA_ON_CPU_INLINE void __threadfence_block() { __asm__ __volatile__("" ::: "memory"); }
+#endif
 CUDA_ON_CPU_INLINE void __nanosleep(unsigned) { cuda_on_cpu::yield(); }
 CUDA_ON_CPU_INLINE void __trap() { cuda_on_cpu_trap(); }
 CUDA_ON_CPU_INLINE void __brkpt() { cuda_on_cpu_trap(); }

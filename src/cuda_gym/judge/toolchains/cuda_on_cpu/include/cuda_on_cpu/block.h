@@ -64,6 +64,9 @@ struct Block {
   WarpOperation operation[max_threads];
   unsigned char source_lane[max_threads];
   int site[max_threads];
+#if CUDA_ON_CPU_CHECKING
+  uintptr_t place[max_threads];  // in the code, where it waits
+#endif
 
   const Launch* launch;
   Index index;
@@ -80,6 +83,14 @@ extern thread_local CUDA_ON_CPU_TLS dim3 blockDim;
 extern thread_local CUDA_ON_CPU_TLS dim3 gridDim;
 static constexpr int warpSize = 32;
 
+// The checking build compiles what waits into the runtime library, so that only the accesses of the
+// kernels themselves are instrumented.
+#if CUDA_ON_CPU_CHECKING && !CUDA_ON_CPU_RUNTIME
+#define CUDA_ON_CPU_OUTLINED 1
+#else
+#define CUDA_ON_CPU_OUTLINED 0
+#endif
+
 extern "C" {
 // Never null: outside of kernels it is a block without a current thread.
 extern thread_local CUDA_ON_CPU_TLS cuda_on_cpu::Block* cuda_on_cpu_block;
@@ -94,9 +105,31 @@ void cuda_on_cpu_complete(cuda_on_cpu::Block*, unsigned warp, unsigned lanes);
 [[noreturn]] void cuda_on_cpu_mask_without_self(cuda_on_cpu::Block*, unsigned thread, unsigned mask);
 [[noreturn]] void cuda_on_cpu_wait_in_loop(const char* what);
 [[noreturn]] void cuda_on_cpu_trap(void);
+
+#if CUDA_ON_CPU_CHECKING
+int cuda_on_cpu_wait_for_block(cuda_on_cpu::Barrier, int predicate, uintptr_t place);
+uint64_t cuda_on_cpu_meet(cuda_on_cpu::WarpOperation, unsigned mask, uint64_t value,
+                          unsigned source_lane, uintptr_t place);
+unsigned cuda_on_cpu_converge(int site, uintptr_t place);
+unsigned cuda_on_cpu_thread_rank(void);
+void cuda_on_cpu_yield(bool now_and_then);
+// Tells of a shared variable and the margins around it; the same each time.
+bool cuda_on_cpu_note_shared(const void* start, size_t bytes, size_t margin, const char* name);
+#endif
 }
 
 namespace cuda_on_cpu {
+
+// A place in the code, of which the debug information knows the line: inlined, that of the caller.
+CUDA_ON_CPU_INLINE uintptr_t here() {
+  uintptr_t place;
+#if defined(__x86_64__)
+  __asm__ __volatile__("leaq 0(%%rip), %0" : "=r"(place));
+#else
+  __asm__ __volatile__("adr %0, ." : "=r"(place));
+#endif
+  return place;
+}
 
 // The current block, in which a thread is about to wait.
 CUDA_ON_CPU_INLINE Block* block_to_wait_in(const char* what) {

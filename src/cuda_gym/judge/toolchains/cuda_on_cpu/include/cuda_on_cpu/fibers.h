@@ -92,6 +92,13 @@ CUDA_ON_CPU_INLINE void switch_stacks(void** save, void* resume) {
 #error "the cpu device runs on x86-64 and aarch64"
 #endif
 
+#if CUDA_ON_CPU_OUTLINED
+
+CUDA_ON_CPU_INLINE void yield() { cuda_on_cpu_yield(false); }
+CUDA_ON_CPU_INLINE void yield_now_and_then() { cuda_on_cpu_yield(true); }
+
+#else
+
 CUDA_ON_CPU_INLINE void go_on_with(Block* block, Fiber* self, Fiber* other) {
   if (other != self) {
     block->current = other;
@@ -134,5 +141,7 @@ CUDA_ON_CPU_INLINE void yield_now_and_then() {
   Block* const block = cuda_on_cpu_block;
   if (__builtin_expect((++block->num_spins & 63) == 0, 0)) yield();
 }
+
+#endif
 
 }  // namespace cuda_on_cpu

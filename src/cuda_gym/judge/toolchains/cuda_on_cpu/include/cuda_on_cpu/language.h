@@ -14,7 +14,12 @@
 #define __managed__
 #define __grid_constant__
 // A block never leaves its OS thread, so what the threads of a block share is local to that thread.
+// The checking build has a single one.
+#if CUDA_ON_CPU_CHECKING
+#define __shared__ static
+#else
 #define __shared__ static thread_local
+#endif
 // Not always_inline: a function whose address is taken must still exist.
 #define __forceinline__ inline
 #define __launch_bounds__(...)

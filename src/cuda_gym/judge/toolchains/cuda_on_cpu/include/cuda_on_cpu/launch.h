@@ -28,6 +28,7 @@ struct Launch {
   RunThread run_thread;  // null in loop mode
   RunBlock run_block;    // null in fiber mode
   const void* body;
+  size_t body_bytes;
 };
 
 struct Configuration {
@@ -80,7 +81,7 @@ inline void launch(const char* kernel, const Configuration& configuration, Kerne
   };
   using Body = decltype(body);
   Launch launch{kernel,  configuration.grid, configuration.block, configuration.shared_bytes,
-                nullptr, nullptr,            &body};
+                nullptr, nullptr,            &body,              sizeof body};
   if constexpr (mode == Mode::fibers)
     launch.run_thread = run_thread<Body>;
   else

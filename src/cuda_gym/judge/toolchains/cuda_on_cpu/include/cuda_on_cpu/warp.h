@@ -11,6 +11,29 @@
 
 namespace cuda_on_cpu {
 
+#if CUDA_ON_CPU_OUTLINED
+
+CUDA_ON_CPU_INLINE unsigned thread_rank() { return cuda_on_cpu_thread_rank(); }
+CUDA_ON_CPU_INLINE unsigned lane() { return thread_rank() & 31; }
+CUDA_ON_CPU_INLINE uint64_t meet(WarpOperation operation, unsigned mask, uint64_t value) {
+  return cuda_on_cpu_meet(operation, mask, value, 0, here());
+}
+
+template <class T, class Source>
+CUDA_ON_CPU_INLINE T shuffle(unsigned mask, T value, Source source) {
+  static_assert(sizeof(T) <= 8, "a warp shuffle moves at most 8 bytes");
+  uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof(T));
+  bits = cuda_on_cpu_meet(WarpOperation::shuffle, mask, bits, source((int)lane()), here());
+  T moved;
+  memcpy((void*)&moved, &bits, sizeof(T));
+  return moved;
+}
+
+CUDA_ON_CPU_INLINE unsigned converge(int site) { return cuda_on_cpu_converge(site, here()); }
+
+#else
+
 CUDA_ON_CPU_INLINE unsigned thread_rank() {
   const Fiber* const current = cuda_on_cpu_block->current;
   if (current) return current->thread;
@@ -66,6 +89,8 @@ CUDA_ON_CPU_INLINE unsigned converge(int site) {
   suspend(block, thread);
   return (unsigned)block->result[thread];
 }
+
+#endif
 
 }  // namespace cuda_on_cpu
 

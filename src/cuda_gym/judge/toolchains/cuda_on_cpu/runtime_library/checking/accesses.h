@@ -1,0 +1,31 @@
+// What the callbacks of the instrumented code and of the scheduler call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../checks.h"
+
+namespace cuda_on_cpu::checking {
+
+enum class Act { read, write, update, load_atomically };
+
+// The current CUDA thread, or host code, is about to touch memory.
+void access(uintptr_t address, size_t bytes, Act act, bool is_volatile, uintptr_t pc);
+// The current CUDA thread passes a memory fence.
+void fence();
+// The compiler's own checks of the language have found something in the current CUDA thread.
+[[noreturn]] void stop_at_language_fault(Fault fault, const char* text, uintptr_t pc);
+
+void begin_launch(const Launch& launch);
+void end_launch();
+void begin_block(bool is_checked);
+void end_block();
+// All threads of the block, or the lanes of a warp, have reached what orders their accesses.
+void block_met(Block* block);
+void lanes_met(unsigned warp, unsigned lanes);
+void add_memory(uintptr_t start, size_t bytes, Space space, const char* name, size_t margin);
+void mark_freed(uintptr_t start);
+void report_waiting(Fault fault, const char* text, const unsigned* threads, unsigned count);
+
+}  // namespace cuda_on_cpu::checking

@@ -1,0 +1,104 @@
+// The functions that -fsanitize=thread makes the compiler call; the sanitizer's own library is not
+// linked. Written for the interface that GCC and clang share.
+
+#include <cstring>
+
+#include "accesses.h"
+
+using cuda_on_cpu::checking::access;
+using cuda_on_cpu::checking::Act;
+
+// Behind the call: one less lies inside it, where the debug information names the right line.
+#define HERE ((uintptr_t)__builtin_return_address(0) - 1)
+
+#define ACCESSES(kind, is_volatile, n)                                     \
+  void __tsan_##kind##read##n(void* address) {                             \
+    access((uintptr_t)address, n, Act::read, is_volatile, HERE);           \
+  }                                                                        \
+  void __tsan_##kind##write##n(void* address) {                            \
+    access((uintptr_t)address, n, Act::write, is_volatile, HERE);          \
+  }
+#define ALL_SIZES(kind, is_volatile)                                                     \
+  ACCESSES(kind, is_volatile, 1) ACCESSES(kind, is_volatile, 2) ACCESSES(kind, is_volatile, 4) \
+  ACCESSES(kind, is_volatile, 8) ACCESSES(kind, is_volatile, 16)
+
+#define ATOMICS(bits, T)                                                                       \
+  T __tsan_atomic##bits##_load(const T* p, int) {                                              \
+    access((uintptr_t)p, bits / 8, Act::load_atomically, false, HERE);                         \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                               \
+  }                                                                                            \
+  void __tsan_atomic##bits##_store(T* p, T v, int) {                                           \
+    access((uintptr_t)p, bits / 8, Act::update, false, HERE);                                  \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                  \
+  }                                                                                            \
+  CHANGE(bits, T, exchange, __atomic_exchange_n)                                               \
+  CHANGE(bits, T, fetch_add, __atomic_fetch_add)                                               \
+  CHANGE(bits, T, fetch_sub, __atomic_fetch_sub)                                               \
+  CHANGE(bits, T, fetch_and, __atomic_fetch_and)                                               \
+  CHANGE(bits, T, fetch_or, __atomic_fetch_or)                                                 \
+  CHANGE(bits, T, fetch_xor, __atomic_fetch_xor)                                               \
+  COMPARE(bits, T, strong)                                                                     \
+  COMPARE(bits, T, weak)                                                                       \
+  T __tsan_atomic##bits##_compare_exchange_val(T* p, T expected, T v, int, int) {              \
+    access((uintptr_t)p, bits / 8, Act::update, false, HERE);                                  \
+    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
+    return expected;                                                                           \
+  }
+#define CHANGE(bits, T, name, builtin)                                  \
+  T __tsan_atomic##bits##_##name(T* p, T v, int) {                      \
+    access((uintptr_t)p, bits / 8, Act::update, false, HERE);           \
+    return builtin(p, v, __ATOMIC_SEQ_CST);                             \
+  }
+#define COMPARE(bits, T, strength)                                                             \
+  int __tsan_atomic##bits##_compare_exchange_##strength(T* p, T* expected, T v, int, int) {    \
+    access((uintptr_t)p, bits / 8, Act::update, false, HERE);                                  \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST,                \
+                                       __ATOMIC_SEQ_CST);                                      \
+  }
+
+#define COPY(name, size_of_read)                                                        \
+  void* __wrap_##name(void* to, const void* from, size_t bytes) {                       \
+    if (bytes) {                                                                        \
+      access((uintptr_t)from, bytes, Act::read, false, HERE);                           \
+      access((uintptr_t)to, bytes, Act::write, false, HERE);                            \
+    }                                                                                   \
+    return name(to, from, bytes);                                                       \
+  }
+
+extern "C" {
+
+ALL_SIZES(, false)
+ALL_SIZES(unaligned_, false)
+ALL_SIZES(volatile_, true)
+ALL_SIZES(unaligned_volatile_, true)
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+void __tsan_read_range(void* address, size_t bytes) {
+  if (bytes) access((uintptr_t)address, bytes, Act::read, false, HERE);
+}
+void __tsan_write_range(void* address, size_t bytes) {
+  if (bytes) access((uintptr_t)address, bytes, Act::write, false, HERE);
+}
+void __tsan_atomic_thread_fence(int) {
+  cuda_on_cpu::checking::fence();
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int) {}
+void __tsan_init(void) {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit(void) {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+// The linker sends the library calls of the kernels here.
+COPY(memcpy, )
+COPY(memmove, )
+void* __wrap_memset(void* to, int value, size_t bytes) {
+  if (bytes) access((uintptr_t)to, bytes, Act::write, false, HERE);
+  return memset(to, value, bytes);
+}
+
+}  // extern "C"

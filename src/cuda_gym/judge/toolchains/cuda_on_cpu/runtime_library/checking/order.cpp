@@ -1,0 +1,120 @@
+#include "order.h"
+
+#include <cstring>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace cuda_on_cpu::checking {
+namespace {
+
+struct HandOver {
+  uint32_t serial, epoch;
+  unsigned warp;
+  size_t num_taken;  // of `taken`, below, for the block that hands over
+};
+
+// What was handed over at one address, in order.
+struct Place {
+  std::vector<HandOver> given;
+};
+
+// The first `count` hand-overs of a place, which the current block has taken over.
+struct Taken {
+  const Place* place;
+  size_t count;
+};
+
+std::unordered_map<uintptr_t, Place> places;
+std::unordered_map<uint32_t, std::vector<Taken>> taken_by_block;
+
+bool reaches(uint32_t from, size_t num_taken, uint32_t serial, std::unordered_set<uint32_t>* seen) {
+  const auto found = taken_by_block.find(from);
+  if (found == taken_by_block.end()) return false;
+  for (size_t i = 0; i < num_taken && i < found->second.size(); ++i) {
+    const Taken& taken = found->second[i];
+    for (size_t n = taken.count; n-- > 0;) {
+      const HandOver& given = taken.place->given[n];
+      if (given.serial == serial) return true;
+      if (given.serial == from || !seen->insert(given.serial).second) continue;
+      if (reaches(given.serial, given.num_taken, serial, seen)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void Order::begin_block() {
+  ++serial_;
+  if (serial_ == first_serial_) {
+    places.clear();
+    taken_by_block.clear();
+  }
+  epoch_ = 1;
+  memset(warp_epoch_, 0, sizeof warp_epoch_);
+  memset(acquired_, 0, sizeof acquired_);
+  memset(has_fenced_, 0, sizeof has_fenced_);
+}
+
+void Order::block_met() {
+  ++epoch_;
+  // What one warp has taken over or fenced, all have now.
+  bool any = false;
+  for (const bool has_fenced : has_fenced_) any |= has_fenced;
+  if (any) memset(has_fenced_, 1, sizeof has_fenced_);
+}
+
+void Order::lanes_met(unsigned warp, unsigned lanes) {
+  if (warp_epoch_[warp] != epoch_) {
+    memset(clock_[warp], 0, sizeof clock_[warp]);
+    warp_epoch_[warp] = epoch_;
+  }
+  uint16_t joined[32] = {};
+  for (unsigned rest = lanes; rest; rest &= rest - 1) {
+    const unsigned lane = __builtin_ctz(rest);
+    if (clock_[warp][lane][lane] < last_clock) ++clock_[warp][lane][lane];
+    for (unsigned i = 0; i < 32; ++i)
+      if (clock_[warp][lane][i] > joined[i]) joined[i] = clock_[warp][lane][i];
+  }
+  for (unsigned rest = lanes; rest; rest &= rest - 1)
+    memcpy(clock_[warp][__builtin_ctz(rest)], joined, sizeof joined);
+}
+
+void Order::exchange(uintptr_t address, unsigned thread, bool reads, bool writes) {
+  const unsigned warp = thread >> 5;
+  if (reads && !places.empty()) {
+    const auto found = places.find(address);
+    if (found != places.end()) {
+      const Place& place = found->second;
+      for (const HandOver& given : place.given)
+        if (given.serial == serial_) acquire_warp(warp, given.warp, given.epoch);
+      std::vector<Taken>& taken = taken_by_block[serial_];
+      if (taken.empty() || taken.back().place != &place || taken.back().count < place.given.size())
+        taken.push_back({&place, place.given.size()});
+    }
+  }
+  if (writes && has_fenced_[warp]) {
+    const auto taken = taken_by_block.find(serial_);
+    const size_t num_taken = taken == taken_by_block.end() ? 0 : taken->second.size();
+    std::vector<HandOver>& given = places[address].given;
+    const bool is_known = !given.empty() && given.back().serial == serial_ &&
+                          given.back().epoch == epoch_ && given.back().warp == warp &&
+                          given.back().num_taken == num_taken;
+    if (!is_known) given.push_back({serial_, epoch_, warp, num_taken});
+  }
+}
+
+void Order::acquire_warp(unsigned warp, unsigned other, uint32_t epoch) {
+  if (acquired_[warp][other] > epoch) return;
+  acquired_[warp][other] = epoch + 1;
+  for (unsigned i = 0; i < max_warps; ++i)
+    if (acquired_[other][i] > acquired_[warp][i]) acquired_[warp][i] = acquired_[other][i];
+}
+
+bool Order::has_acquired_block(uint32_t serial) const {
+  std::unordered_set<uint32_t> seen{serial_};
+  return reaches(serial_, ~(size_t)0, serial, &seen);
+}
+
+}  // namespace cuda_on_cpu::checking
