@@ -15,7 +15,12 @@
 #include "cuda_on_cpu/atomics.h"
 #include "cuda_on_cpu/barriers.h"
 #include "cuda_on_cpu/bits.h"
+#include "cuda_on_cpu/conversions.h"
 #include "cuda_on_cpu/host_api.h"
+#include "cuda_on_cpu/memory_access.h"
+#include "cuda_on_cpu/packed_numbers.h"
+#include "cuda_on_cpu/rounded_math.h"
+#include "cuda_on_cpu/special_functions.h"
 #include "cuda_on_cpu/vector_types.h"
 #include "cuda_on_cpu/warp.h"
 

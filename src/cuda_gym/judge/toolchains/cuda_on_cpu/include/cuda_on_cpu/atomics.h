@@ -144,3 +144,21 @@ CUDA_ON_CPU_INLINE cuda_on_cpu::If16Bytes<T> atomicExch(T* p, T v) {
     seen = old;
   }
 }
+#define CUDA_ON_CPU_SCOPES(scope)                                                               \
+  template <class T>                                                                            \
+  CUDA_ON_CPU_INLINE cuda_on_cpu::If16Bytes<T> atomicCAS##scope(T* p, T expected, T v) {        \
+    return atomicCAS(p, expected, v);                                                           \
+  }                                                                                             \
+  template <class T>                                                                            \
+  CUDA_ON_CPU_INLINE cuda_on_cpu::If16Bytes<T> atomicExch##scope(T* p, T v) {                   \
+    return atomicExch(p, v);                                                                    \
+  }
+CUDA_ON_CPU_SCOPES(_block)
+CUDA_ON_CPU_SCOPES(_system)
+#undef CUDA_ON_CPU_SCOPES
+#undef CUDA_ON_CPU_ATOMICS
+#undef CUDA_ON_CPU_ATOMIC_CAS
+#undef CUDA_ON_CPU_ATOMIC_CHANGE
+#undef CUDA_ON_CPU_ATOMIC_BUILTIN
+#undef CUDA_ON_CPU_ATOMIC_EXCHANGE
+#undef CUDA_ON_CPU_ATOMIC_OF_ONE

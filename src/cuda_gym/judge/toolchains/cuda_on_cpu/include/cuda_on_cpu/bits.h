@@ -1,9 +1,10 @@
-// Bit patterns, whole-number intrinsics, conversions, and loads and stores with cache hints.
+// Bit patterns and whole-number intrinsics.
 #pragma once
 
 #include <cstdint>
 
 #include "fast_math.h"
+#include "vector_types.h"
 
 CUDA_ON_CPU_INLINE float __int_as_float(int v) { return cuda_on_cpu::bit_cast<float>(v); }
 CUDA_ON_CPU_INLINE int __float_as_int(float v) { return cuda_on_cpu::bit_cast<int>(v); }
@@ -51,8 +52,32 @@ CUDA_ON_CPU_INLINE unsigned __funnelshift_l(unsigned low, unsigned high, unsigne
 CUDA_ON_CPU_INLINE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return (unsigned)(((uint64_t)high << 32 | low) >> (shift & 31));
 }
+CUDA_ON_CPU_INLINE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+  return (unsigned)(((uint64_t)high << 32 | low) << (shift < 32 ? shift : 32) >> 32);
+}
+CUDA_ON_CPU_INLINE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+  return (unsigned)(((uint64_t)high << 32 | low) >> (shift < 32 ? shift : 32));
+}
+CUDA_ON_CPU_INLINE unsigned short __nv_bswap16(unsigned short v) { return __builtin_bswap16(v); }
+CUDA_ON_CPU_INLINE unsigned __nv_bswap32(unsigned v) { return __builtin_bswap32(v); }
+CUDA_ON_CPU_INLINE unsigned long long __nv_bswap64(unsigned long long v) {
+  return __builtin_bswap64(v);
+}
+// The place of the n-th set bit of `mask`, counted from `base`: upwards with n > 0, downwards with
+// n < 0, and for n = 0 `base` itself; all ones where there is none.
+CUDA_ON_CPU_INLINE unsigned __fns(unsigned mask, unsigned base, int n) {
+  if (base > 31) return 0xffffffffu;
+  if (n == 0) return mask >> base & 1u ? base : 0xffffffffu;
+  const int step = n > 0 ? 1 : -1;
+  for (int bit = (int)base; bit >= 0 && bit < 32; bit += step)
+    if ((mask >> bit & 1u) && (n -= step) == 0) return (unsigned)bit;
+  return 0xffffffffu;
+}
 
-CUDA_ON_CPU_INLINE int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+// Sums and differences wrap around, as on a GPU; in C++ those of signed numbers must not.
+CUDA_ON_CPU_INLINE int __mul24(int a, int b) {
+  return (int)((unsigned)((int)((unsigned)a << 8) >> 8) * (unsigned)((int)((unsigned)b << 8) >> 8));
+}
 CUDA_ON_CPU_INLINE unsigned __umul24(unsigned a, unsigned b) {
   return (a & 0xffffffu) * (b & 0xffffffu);
 }
@@ -60,97 +85,69 @@ CUDA_ON_CPU_INLINE int __mulhi(int a, int b) { return (int)((int64_t)a * b >> 32
 CUDA_ON_CPU_INLINE unsigned __umulhi(unsigned a, unsigned b) {
   return (unsigned)((uint64_t)a * b >> 32);
 }
+CUDA_ON_CPU_INLINE long long __mul64hi(long long a, long long b) {
+  return (long long)((__int128)a * b >> 64);
+}
 CUDA_ON_CPU_INLINE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return (unsigned long long)((unsigned __int128)a * b >> 64);
 }
-CUDA_ON_CPU_INLINE int __dp4a(int a, int b, int sum) {
-  for (int i = 0; i < 32; i += 8) sum += (int)(signed char)(a >> i) * (int)(signed char)(b >> i);
-  return sum;
-}
-CUDA_ON_CPU_INLINE unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
-  for (int i = 0; i < 32; i += 8) sum += (a >> i & 0xffu) * (b >> i & 0xffu);
-  return sum;
-}
 CUDA_ON_CPU_INLINE unsigned __sad(int a, int b, unsigned sum) {
-  return sum + (unsigned)(a < b ? b - a : a - b);
+  return sum + (a < b ? (unsigned)b - (unsigned)a : (unsigned)a - (unsigned)b);
+}
+CUDA_ON_CPU_INLINE unsigned __usad(unsigned a, unsigned b, unsigned sum) {
+  return sum + (a < b ? b - a : a - b);
+}
+CUDA_ON_CPU_INLINE int __hadd(int a, int b) { return (int)(((int64_t)a + b) >> 1); }
+CUDA_ON_CPU_INLINE int __rhadd(int a, int b) { return (int)(((int64_t)a + b + 1) >> 1); }
+CUDA_ON_CPU_INLINE unsigned __uhadd(unsigned a, unsigned b) {
+  return (unsigned)(((uint64_t)a + b) >> 1);
+}
+CUDA_ON_CPU_INLINE unsigned __urhadd(unsigned a, unsigned b) {
+  return (unsigned)(((uint64_t)a + b + 1) >> 1);
 }
 
-// Out of range saturates, as on a GPU; a plain cast in C++ may give anything. NaN gives 0, and where
-// either side has 64 bits the number of which only the highest bit is set.
+// Dot products: of the four bytes of two words, or of two 16-bit numbers with the two lower or the
+// two upper bytes of a word.
 namespace cuda_on_cpu {
-template <class Whole, class Real>
-CUDA_ON_CPU_INLINE constexpr Whole to_whole(Real v) {
-  constexpr bool is_signed = (Whole)-1 < (Whole)0;
-  constexpr int bits = 8 * sizeof(Whole) - is_signed;
-  constexpr Real limit = (Real)(1ull << (bits - 1)) * 2;
-  constexpr Whole largest = (Whole)(~0ull >> (64 - bits));
-  constexpr bool is_wide = sizeof(Whole) == 8 || sizeof(Real) == 8;
-  constexpr Whole of_nan = is_wide ? (Whole)(1ull << (8 * sizeof(Whole) - 1)) : (Whole)0;
-  if (v != v) return of_nan;
-  if (v >= limit) return largest;
-  if (v < (is_signed ? -limit : (Real)0)) return is_signed ? (Whole)(-largest - 1) : (Whole)0;
-  return (Whole)v;
+template <class A, class B, class Sum>
+CUDA_ON_CPU_INLINE Sum dot(unsigned a, unsigned b, Sum sum) {
+  unsigned total = (unsigned)sum;
+  for (unsigned i = 0; i < 4 / sizeof(A); ++i)
+    total += (unsigned)((int)(A)(a >> 8 * sizeof(A) * i) * (int)(B)(b >> 8 * sizeof(B) * i));
+  return (Sum)total;
 }
 }  // namespace cuda_on_cpu
-#define CUDA_ON_CPU_CONVERT(real, R, name, Whole, f)                                               \
-  CUDA_ON_CPU_INLINE Whole __##real##2##name##_rn(R v) {                                           \
-    return cuda_on_cpu::to_whole<Whole>(__builtin_rint##f(v));                                     \
-  }                                                                                                \
-  CUDA_ON_CPU_INLINE Whole __##real##2##name##_rz(R v) { return cuda_on_cpu::to_whole<Whole>(v); } \
-  CUDA_ON_CPU_INLINE Whole __##real##2##name##_rd(R v) {                                           \
-    return cuda_on_cpu::to_whole<Whole>(__builtin_floor##f(v));                                    \
-  }                                                                                                \
-  CUDA_ON_CPU_INLINE Whole __##real##2##name##_ru(R v) {                                           \
-    return cuda_on_cpu::to_whole<Whole>(__builtin_ceil##f(v));                                     \
-  }
-CUDA_ON_CPU_CONVERT(float, float, int, int, f)
-CUDA_ON_CPU_CONVERT(float, float, uint, unsigned, f)
-CUDA_ON_CPU_CONVERT(float, float, ll, long long, f)
-CUDA_ON_CPU_CONVERT(float, float, ull, unsigned long long, f)
-CUDA_ON_CPU_CONVERT(double, double, int, int, )
-CUDA_ON_CPU_CONVERT(double, double, uint, unsigned, )
-CUDA_ON_CPU_CONVERT(double, double, ll, long long, )
-CUDA_ON_CPU_CONVERT(double, double, ull, unsigned long long, )
-#undef CUDA_ON_CPU_CONVERT
-CUDA_ON_CPU_INLINE float __int2float_rn(int v) { return (float)v; }
-CUDA_ON_CPU_INLINE float __uint2float_rn(unsigned v) { return (float)v; }
-CUDA_ON_CPU_INLINE float __ll2float_rn(long long v) { return (float)v; }
-CUDA_ON_CPU_INLINE float __ull2float_rn(unsigned long long v) { return (float)v; }
-CUDA_ON_CPU_INLINE double __int2double_rn(int v) { return (double)v; }
-CUDA_ON_CPU_INLINE double __uint2double_rn(unsigned v) { return (double)v; }
-CUDA_ON_CPU_INLINE float __double2float_rn(double v) { return (float)v; }
-
-#define CUDA_ON_CPU_LOAD(name)   \
-  template <class T>             \
-  CUDA_ON_CPU_INLINE T name(const T* address) { return *address; }
-CUDA_ON_CPU_LOAD(__ldg)
-CUDA_ON_CPU_LOAD(__ldca)
-CUDA_ON_CPU_LOAD(__ldcg)
-CUDA_ON_CPU_LOAD(__ldcs)
-CUDA_ON_CPU_LOAD(__ldlu)
-CUDA_ON_CPU_LOAD(__ldcv)
-#undef CUDA_ON_CPU_LOAD
-#define CUDA_ON_CPU_STORE(name)  \
-  template <class T>             \
-  CUDA_ON_CPU_INLINE void name(T* address, T value) { *address = value; }
-CUDA_ON_CPU_STORE(__stwb)
-CUDA_ON_CPU_STORE(__stcg)
-CUDA_ON_CPU_STORE(__stcs)
-CUDA_ON_CPU_STORE(__stwt)
-#undef CUDA_ON_CPU_STORE
-
-#if !defined(__clang__)
-CUDA_ON_CPU_INLINE void __builtin_assume(bool holds) {
-  if (!holds) __builtin_unreachable();
+CUDA_ON_CPU_INLINE int __dp4a(int a, int b, int sum) {
+  return cuda_on_cpu::dot<signed char, signed char>((unsigned)a, (unsigned)b, sum);
 }
-#endif
-
-CUDA_ON_CPU_INLINE long long clock64() {
-#if defined(__x86_64__)
-  return (long long)__builtin_ia32_rdtsc();
-#else
-  long long ticks;
-  __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
-  return ticks;
-#endif
+CUDA_ON_CPU_INLINE unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  return cuda_on_cpu::dot<unsigned char, unsigned char>(a, b, sum);
+}
+CUDA_ON_CPU_INLINE int __dp4a(char4 a, char4 b, int sum) {
+  return __dp4a(cuda_on_cpu::bit_cast<int>(a), cuda_on_cpu::bit_cast<int>(b), sum);
+}
+CUDA_ON_CPU_INLINE unsigned __dp4a(uchar4 a, uchar4 b, unsigned sum) {
+  return __dp4a(cuda_on_cpu::bit_cast<unsigned>(a), cuda_on_cpu::bit_cast<unsigned>(b), sum);
+}
+CUDA_ON_CPU_INLINE int __dp2a_lo(int a, int b, int sum) {
+  return cuda_on_cpu::dot<short, signed char>((unsigned)a, (unsigned)b, sum);
+}
+CUDA_ON_CPU_INLINE unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum) {
+  return cuda_on_cpu::dot<unsigned short, unsigned char>(a, b, sum);
+}
+CUDA_ON_CPU_INLINE int __dp2a_hi(int a, int b, int sum) { return __dp2a_lo(a, b >> 16, sum); }
+CUDA_ON_CPU_INLINE unsigned __dp2a_hi(unsigned a, unsigned b, unsigned sum) {
+  return __dp2a_lo(a, b >> 16, sum);
+}
+CUDA_ON_CPU_INLINE int __dp2a_lo(short2 a, char4 b, int sum) {
+  return __dp2a_lo(cuda_on_cpu::bit_cast<int>(a), cuda_on_cpu::bit_cast<int>(b), sum);
+}
+CUDA_ON_CPU_INLINE unsigned __dp2a_lo(ushort2 a, uchar4 b, unsigned sum) {
+  return __dp2a_lo(cuda_on_cpu::bit_cast<unsigned>(a), cuda_on_cpu::bit_cast<unsigned>(b), sum);
+}
+CUDA_ON_CPU_INLINE int __dp2a_hi(short2 a, char4 b, int sum) {
+  return __dp2a_hi(cuda_on_cpu::bit_cast<int>(a), cuda_on_cpu::bit_cast<int>(b), sum);
+}
+CUDA_ON_CPU_INLINE unsigned __dp2a_hi(ushort2 a, uchar4 b, unsigned sum) {
+  return __dp2a_hi(cuda_on_cpu::bit_cast<unsigned>(a), cuda_on_cpu::bit_cast<unsigned>(b), sum);
 }

@@ -63,62 +63,42 @@ CUDA_ON_CPU_OF_TWO(double, fmin)
 // Only the newest C libraries have these.
 CUDA_ON_CPU_BODY float rsqrtf(float x) noexcept { return 1.0f / __builtin_sqrtf(x); }
 CUDA_ON_CPU_BODY double rsqrt(double x) noexcept { return 1.0 / __builtin_sqrt(x); }
-CUDA_ON_CPU_BODY float sinpif(float x) noexcept { return (float)__builtin_sin(x * M_PI); }
-CUDA_ON_CPU_BODY float cospif(float x) noexcept { return (float)__builtin_cos(x * M_PI); }
 #undef CUDA_ON_CPU_BODY
 #undef CUDA_ON_CPU_OF_ONE
 #undef CUDA_ON_CPU_OF_TWO
 
 // Named like functions of the C library or like nothing: macros keep glibc's declarations apart.
-#define __expf(x) ::cuda_on_cpu::expf(x)
-#define __exp10f(x) ::cuda_on_cpu::exp2f((x)*3.32192809488736235f)
-#define __logf(x) ::cuda_on_cpu::logf(x)
-#define __log2f(x) ::cuda_on_cpu::log2f(x)
-#define __log10f(x) ::cuda_on_cpu::log10f(x)
-#define __tanhf(x) ::cuda_on_cpu::tanhf(x)
-#define __sinf(x) __builtin_sinf(x)
-#define __cosf(x) __builtin_cosf(x)
-#define __tanf(x) __builtin_tanf(x)
-#define __powf(x, y) __builtin_powf(x, y)
-#define __sincosf(x, s, c) sincosf(x, s, c)
+// Without parameters, so that a comma between template arguments separates nothing.
+#define __expf cuda_on_cpu_expf
+#define __exp10f cuda_on_cpu_exp10f
+#define __logf cuda_on_cpu_logf
+#define __log2f cuda_on_cpu_log2f
+#define __log10f cuda_on_cpu_log10f
+#define __tanhf cuda_on_cpu_tanhf
+#define __sinf cuda_on_cpu_sinf
+#define __cosf cuda_on_cpu_cosf
+#define __tanf cuda_on_cpu_tanf
+#define __powf cuda_on_cpu_powf
+#define __sincosf cuda_on_cpu_sincosf
+CUDA_ON_CPU_INLINE float __expf(float x) { return cuda_on_cpu::expf(x); }
+CUDA_ON_CPU_INLINE float __exp10f(float x) { return cuda_on_cpu::exp2f(x * 3.32192809488736235f); }
+CUDA_ON_CPU_INLINE float __logf(float x) { return cuda_on_cpu::logf(x); }
+CUDA_ON_CPU_INLINE float __log2f(float x) { return cuda_on_cpu::log2f(x); }
+CUDA_ON_CPU_INLINE float __log10f(float x) { return cuda_on_cpu::log10f(x); }
+CUDA_ON_CPU_INLINE float __tanhf(float x) { return cuda_on_cpu::tanhf(x); }
+CUDA_ON_CPU_INLINE float __sinf(float x) { return ::sinf(x); }
+CUDA_ON_CPU_INLINE float __cosf(float x) { return ::cosf(x); }
+CUDA_ON_CPU_INLINE float __tanf(float x) { return ::tanf(x); }
+CUDA_ON_CPU_INLINE float __powf(float x, float y) { return ::powf(x, y); }
+CUDA_ON_CPU_INLINE void __sincosf(float x, float* sine, float* cosine) {
+  *sine = ::sinf(x);
+  *cosine = ::cosf(x);
+}
 
 CUDA_ON_CPU_INLINE float __fdividef(float a, float b) { return a / b; }
+CUDA_ON_CPU_INLINE float fdividef(float a, float b) { return a / b; }
 CUDA_ON_CPU_INLINE float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
 CUDA_ON_CPU_INLINE float rsqrt(float a) { return rsqrtf(a); }
-CUDA_ON_CPU_INLINE float rcbrtf(float a) { return 1.0f / __builtin_cbrtf(a); }
-CUDA_ON_CPU_INLINE float normcdff(float a) { return 0.5f * __builtin_erfcf(a * -0.70710678f); }
-CUDA_ON_CPU_INLINE double normcdf(double a) {
-  return 0.5 * __builtin_erfc(a * -0.70710678118654752);
-}
-CUDA_ON_CPU_INLINE float fdividef(float a, float b) { return a / b; }
-CUDA_ON_CPU_INLINE float norm3df(float a, float b, float c) {
-  return __builtin_sqrtf(a * a + b * b + c * c);
-}
-CUDA_ON_CPU_INLINE float rhypotf(float a, float b) { return 1.0f / __builtin_hypotf(a, b); }
-
-// Rounding modes: the processor rounds to nearest, and these are used for the rounding alone.
-#define CUDA_ON_CPU_ROUNDED(suffix)                                                               \
-  CUDA_ON_CPU_INLINE float __fadd_##suffix(float a, float b) { return a + b; }                    \
-  CUDA_ON_CPU_INLINE float __fsub_##suffix(float a, float b) { return a - b; }                    \
-  CUDA_ON_CPU_INLINE float __fmul_##suffix(float a, float b) { return a * b; }                    \
-  CUDA_ON_CPU_INLINE float __fdiv_##suffix(float a, float b) { return a / b; }                    \
-  CUDA_ON_CPU_INLINE float __frcp_##suffix(float a) { return 1.0f / a; }                          \
-  CUDA_ON_CPU_INLINE float __fsqrt_##suffix(float a) { return __builtin_sqrtf(a); }               \
-  CUDA_ON_CPU_INLINE float __fmaf_##suffix(float a, float b, float c) {                           \
-    return __builtin_fmaf(a, b, c);                                                               \
-  }                                                                                               \
-  CUDA_ON_CPU_INLINE double __dadd_##suffix(double a, double b) { return a + b; }                 \
-  CUDA_ON_CPU_INLINE double __dmul_##suffix(double a, double b) { return a * b; }                 \
-  CUDA_ON_CPU_INLINE double __ddiv_##suffix(double a, double b) { return a / b; }                 \
-  CUDA_ON_CPU_INLINE double __fma_##suffix(double a, double b, double c) {                        \
-    return __builtin_fma(a, b, c);                                                                \
-  }
-CUDA_ON_CPU_ROUNDED(rn)
-CUDA_ON_CPU_ROUNDED(rz)
-CUDA_ON_CPU_ROUNDED(rd)
-CUDA_ON_CPU_ROUNDED(ru)
-#undef CUDA_ON_CPU_ROUNDED
-CUDA_ON_CPU_INLINE float __frsqrt_rn(float a) { return rsqrtf(a); }
 
 // min and max of whole numbers convert as CUDA's overloads do; of floats they drop NaN.
 #define CUDA_ON_CPU_MIN_MAX(A, B, T)                                              \
@@ -149,5 +129,10 @@ CUDA_ON_CPU_MIN_MAX(double, double, double)
 CUDA_ON_CPU_MIN_MAX(float, double, double)
 CUDA_ON_CPU_MIN_MAX(double, float, double)
 #undef CUDA_ON_CPU_MIN_MAX
-CUDA_ON_CPU_INLINE unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
-CUDA_ON_CPU_INLINE unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
+#define CUDA_ON_CPU_NAMED_MIN_MAX(prefix, T)                                       \
+  CUDA_ON_CPU_INLINE T prefix##min(T a, T b) { return a < b ? a : b; }             \
+  CUDA_ON_CPU_INLINE T prefix##max(T a, T b) { return a > b ? a : b; }
+CUDA_ON_CPU_NAMED_MIN_MAX(u, unsigned)
+CUDA_ON_CPU_NAMED_MIN_MAX(ll, long long)
+CUDA_ON_CPU_NAMED_MIN_MAX(ull, unsigned long long)
+#undef CUDA_ON_CPU_NAMED_MIN_MAX

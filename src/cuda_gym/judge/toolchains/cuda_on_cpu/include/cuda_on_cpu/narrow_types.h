@@ -1,7 +1,7 @@
 // What __half and __nv_bfloat16 have in common as types.
 #pragma once
 
-#include "bits.h"
+#include "conversions.h"
 #include "rounding.h"
 
 namespace cuda_on_cpu {

@@ -11,6 +11,14 @@
 
 namespace cuda_on_cpu {
 
+// The double next to `v + lost` whose last digit is 1, or `v` where nothing is lost.
+CUDA_ON_CPU_INLINE constexpr double to_odd(double v, double lost) {
+  const uint64_t bits = bit_cast<uint64_t>(v);
+  const bool is_exact = lost == 0.0 || !(v - v == 0.0);
+  const bool is_below = (lost > 0.0) == (v > 0.0);
+  return is_exact || (bits & 1u) ? v : bit_cast<double>(is_below ? bits + 1u : bits - 1u);
+}
+
 // The float at or next to `v` whose last digit is 1 unless it is exact.
 CUDA_ON_CPU_INLINE constexpr float to_odd(double v) {
   const float nearest = (float)v;
@@ -33,17 +41,26 @@ CUDA_ON_CPU_INLINE constexpr float to_odd(long v) { return to_odd((long long)v);
 CUDA_ON_CPU_INLINE constexpr float to_odd(unsigned v) { return to_odd((unsigned long long)v); }
 CUDA_ON_CPU_INLINE constexpr float to_odd(int v) { return to_odd((long long)v); }
 
-// a * b + c, where a * b is exact as a double, likewise.
-CUDA_ON_CPU_INLINE constexpr float fused_to_odd(float a, float b, float c) {
-  const double product = (double)a * b, sum = product + c;
-  const double part = sum - product;
-  const double lost = (product - (sum - part)) + (c - part);
-  const uint64_t bits = bit_cast<uint64_t>(sum);
-  const bool is_exact = lost == 0.0 || !(sum - sum == 0.0);
-  const bool is_below = (lost > 0.0) == (sum > 0.0);
-  return to_odd(is_exact || (bits & 1u) ? sum
-                                        : bit_cast<double>(is_below ? bits + 1u : bits - 1u));
+// a + b and a * b + c of floats, with the last of a double's digits odd where inexact. A product of
+// two floats is exact as a double.
+CUDA_ON_CPU_INLINE constexpr double sum_to_odd(double a, double b) {
+  const double sum = a + b, part = sum - a;
+  return to_odd(sum, (a - (sum - part)) + (b - part));
 }
+CUDA_ON_CPU_INLINE constexpr float fused_to_odd(float a, float b, float c) {
+  return to_odd(sum_to_odd((double)a * b, c));
+}
+
+template <class Real>
+struct BitsOf;
+template <>
+struct BitsOf<float> {
+  using type = uint32_t;
+};
+template <>
+struct BitsOf<double> {
+  using type = uint64_t;
+};
 
 enum class Direction { nearest, zero, down, up };
 
