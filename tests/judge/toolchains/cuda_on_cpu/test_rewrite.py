@@ -69,13 +69,6 @@ def test_a_launch_that_cannot_be_read_is_an_error_with_its_place(text: str, mess
     assert (diagnostic.file, diagnostic.line) == ("kernels/k.cu", 2)
 
 
-def test_a_braced_argument_of_a_launch_is_refused_with_its_place() -> None:
-    with pytest.raises(UnsupportedOnDevice, match="name its type, as in") as refusal:
-        rewritten("void f() {\n  k<<<1, {1, 2}>>>(x, {1, 2});\n}")
-    assert refusal.value.diagnostics[0].line == 2
-    rewritten("void f() { k<<<{1}, {1, 2}>>>(x, float2{1, 2}, g({1})); }")
-
-
 def test_every_kernel_is_listed_with_its_mode() -> None:
     program = rewrite(
         {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, unique
 from functools import cached_property
 
@@ -45,6 +45,8 @@ class Declaration:
     body: int | None
     """Offset behind the opening brace; None where there is no body."""
     end: int
+    kernel_words: frozenset[str] = frozenset({"__global__"})
+    """What makes it a kernel: macros may stand for `__global__`."""
 
     @cached_property
     def head(self) -> str:
@@ -63,7 +65,9 @@ class Declaration:
     @property
     def is_kernel(self) -> bool:
         """Whether it is a `__global__` function."""
-        return self.kind is not Kind.MACRO and self.has("__global__")
+        if self.kind is Kind.MACRO:
+            return False
+        return not self.kernel_words.isdisjoint(re.findall(IDENTIFIER, self.head))
 
 
 _LONGEST_LIST = 4000
@@ -114,8 +118,15 @@ def _template_lists(text: str) -> Iterator[tuple[int, int]]:
         yield match.start(), position
 
 
-def declarations(source: Source) -> Iterator[Declaration]:
-    """Everything that a file declares outside of functions, and its macros."""
+def declarations(
+    source: Source, kernel_words: frozenset[str] = frozenset({"__global__"})
+) -> Iterator[Declaration]:
+    """Everything that a file declares outside of functions, and its macros.
+
+    Args:
+        source: The file.
+        kernel_words: What makes a declaration one of a kernel.
+    """
     for match in _DEFINE.finditer(source.masked):
         yield Declaration(
             source=source,
@@ -125,7 +136,8 @@ def declarations(source: Source) -> Iterator[Declaration]:
             body=match.end(1),
             end=match.end(),
         )
-    yield from _at_namespace_scope(source)
+    for declaration in _at_namespace_scope(source):
+        yield replace(declaration, kernel_words=kernel_words)
 
 
 def _at_namespace_scope(source: Source) -> Iterator[Declaration]:

@@ -87,7 +87,7 @@ def rewrite(
         found = [d for source in sources for d in declarations(source, words)]
     decided = all_as_fibers(found) if checking else modes(found)
     heads = {source.path: list(kernel_heads(source, words)) for source in sources}
-    names = kernel_names(sources, found, frozenset(h.name for own in heads.values() for h in own))
+    names = kernel_names(sources, found, [h.names for own in heads.values() for h in own])
     pointers = pointers_at_namespace_scope(found)
     external = external_names(found)
     rewritten = {}
@@ -115,12 +115,12 @@ def _kernels(
     found: Sequence[Declaration], heads: Mapping[str, Sequence[KernelHead]]
 ) -> dict[str, Declaration]:
     """The kernels with a body, by name; those that a macro defines are not known by theirs."""
-    kernels = {}
+    kernels: dict[str, Declaration] = {}
     for declaration in found:
         if declaration.is_kernel and declaration.kind is Kind.FUNCTION:
             for head in heads[declaration.source.path]:
-                if declaration.start <= head.start < declaration.end and head.name:
-                    kernels[head.name] = declaration
+                if declaration.start <= head.start < declaration.end:
+                    kernels |= dict.fromkeys(head.names, declaration)
     return kernels
 
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "block.h"
@@ -89,6 +90,23 @@ inline void launch(const char* kernel, const Configuration& configuration, Kerne
   cuda_on_cpu_launch(&launch);
 }
 
+// Stands where a kernel has its hidden parameter, and is nothing that one takes there.
+struct NoThread {};
+
+// For a name that the rewriting does not know: a parameter of a macro or a template, a pointer. A kernel
+// with the hidden parameter takes a Thread in the first place and nothing else; whatever is generic
+// enough to take anything there has none.
+template <Mode mode, class Hidden, class Plain, class... Arguments>
+inline void launch_either(const char* kernel, const Configuration& configuration, Hidden hidden,
+                          Plain plain, Arguments... arguments) {
+  if constexpr (std::is_invocable_v<Hidden, const Thread&, Arguments...> &&
+                !std::is_invocable_v<Hidden, const NoThread&, Arguments...>)
+    launch<mode>(kernel, configuration, hidden, arguments...);
+  else
+    launch<mode == Mode::loop ? Mode::loop_with_index : mode>(kernel, configuration, plain,
+                                                              arguments...);
+}
+
 }  // namespace cuda_on_cpu
 
 // The first words of every kernel. As constant locals its indices cost no memory traffic; the
@@ -99,6 +117,15 @@ inline void launch(const char* kernel, const Configuration& configuration, Kerne
   const ::cuda_on_cpu::Index blockIdx = cuda_on_cpu_thread.block_index;                           \
   const ::cuda_on_cpu::Extent blockDim = cuda_on_cpu_thread.block_size;                           \
   const ::cuda_on_cpu::Extent gridDim = cuda_on_cpu_thread.grid_size;                             \
+  CUDA_ON_CPU_PROLOGUE_KNOWS
+// The same for a kernel that is also a value: its type is the one that is written.
+#define CUDA_ON_CPU_PROLOGUE_OF_CURRENT                                                           \
+  const ::cuda_on_cpu::Index threadIdx = ::threadIdx;                                             \
+  const ::cuda_on_cpu::Index blockIdx = ::blockIdx;                                               \
+  const ::cuda_on_cpu::Extent blockDim = ::blockDim;                                              \
+  const ::cuda_on_cpu::Extent gridDim = ::gridDim;                                                \
+  CUDA_ON_CPU_PROLOGUE_KNOWS
+#define CUDA_ON_CPU_PROLOGUE_KNOWS                                                                \
   (void)threadIdx, (void)blockIdx, (void)blockDim, (void)gridDim;                                 \
   if (blockIdx.x * blockDim.x > 0x7fffffffu - 1024 || blockIdx.y * blockDim.y > 0x7fffffffu - 1024 || \
       blockDim.x > 1024 || threadIdx.x > 1023 || threadIdx.y > 1023 || threadIdx.z > 63)          \

@@ -1,0 +1,268 @@
+"""kernel<<<grid, block, shared_bytes, stream>>>(arguments) becomes a call of the runtime.
+
+    k<T><<<g, b>>>(x)        the kernel by its name: the compiler sees its body, and vectorises it
+    table[i]<<<g, b>>>(x)    a pointer, which is read once
+    f<<<g, b>>>(x)           f may be either, as in a macro or a template: C++ itself finds out
+
+Covered: launches inside macros and lambdas, over many lines, braced lists in the configuration and
+among the arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode, Modes
+from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_values import KernelNames
+from cuda_gym.judge.toolchains.cuda_on_cpu.kernels import THREAD
+from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Edits, Source, closing
+
+__all__ = ["rewrite_launches"]
+
+_LONGEST_CALLEE = 2000
+_SPACE = r"(?:\s|\\\n)*"
+_PLAIN_NAME = re.compile(rf"\s*(?:::)?\s*(?:{IDENTIFIER}\s*::\s*(?:template\s+)?)*({IDENTIFIER}(?:\s*##\s*\w+)*)\s*(?:<.*)?$", re.DOTALL)  # fmt: skip
+_ARGUMENTS = re.compile(rf"{_SPACE}\(")
+_NO_FUNCTIONS = ("if", "while", "for", "switch", "return", "else", "do", "case", "constexpr")
+_NULL = re.compile(r"\bNULL\b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Launch:
+    """Offsets in the masked text."""
+
+    callee: tuple[int, int]
+    configuration: tuple[int, int]
+    """Between <<< and >>>."""
+    arguments: tuple[int, int]
+    """Between the parentheses."""
+
+
+def rewrite_launches(source: Source, decided: Modes, names: KernelNames, edits: Edits) -> None:
+    """Rewrite every launch of a file.
+
+    Args:
+        source: The file.
+        decided: How each kernel is run.
+        names: Which names are those of kernels, and where.
+        edits: Where the changes are collected.
+
+    Raises:
+        CompileError: where a launch cannot be read.
+    """
+    for launch in _launches(source):
+        start, stop = launch.callee
+        callee = _one_line(source.text[start:stop])
+        plain = _PLAIN_NAME.match(source.masked[start:stop])
+        kernel = plain[1] if plain else _last_word(callee)
+        is_hidden = plain is not None and kernel in names.hidden
+        is_known = is_hidden or (plain is not None and kernel in names.values)
+        if is_known and not names.is_shadowed(kernel, source, start):
+            mode = decided.of(kernel)
+            mode = mode if is_hidden or mode is not Mode.LOOP else Mode.LOOP_WITH_INDEX
+            how, bodies = "launch", [_body(source, launch, callee, is_hidden=is_hidden)]
+        elif plain is not None:
+            mode, how = decided.unknown, "launch_either"
+            asking = _body(source, launch, callee, is_hidden=True, asks=True)
+            bodies = [asking, _body(source, launch, callee, is_hidden=False)]
+        else:
+            mode = decided.unknown if decided.unknown is Mode.FIBERS else Mode.LOOP_WITH_INDEX
+            how, bodies = "launch", [_body_of_pointer(source, launch, callee)]
+        has_arguments = _has_unbraced_arguments(source, launch)
+        edits.replace(
+            start,
+            launch.configuration[0],
+            f"::cuda_on_cpu::{how}<::cuda_on_cpu::Mode::{mode.value}>"
+            f"(CUDA_ON_CPU_TEXT({kernel}), ::cuda_on_cpu::Configuration(",
+        )
+        edits.replace(
+            launch.configuration[1],
+            launch.arguments[0],
+            f"), {', '.join(bodies)}" + (", " if has_arguments else ""),
+            stands_for=start,
+        )
+        _rewrite_arguments(source, launch, edits)
+
+
+def _launches(source: Source) -> Iterator[_Launch]:
+    masked = source.masked
+    position = 0
+    while (opening := masked.find("<<<", position)) >= 0:
+        end = masked.find(">>>", opening)
+        if end < 0:
+            raise _unreadable(source, opening, "<<< without >>>")
+        arguments = _ARGUMENTS.match(masked, end + 3)
+        if arguments is None:
+            raise _unreadable(source, opening, "a launch without its list of arguments after >>>")
+        start, stop = _callee(masked, opening)
+        if start == stop:
+            raise _unreadable(source, opening, "no name of a kernel in front of <<<")
+        last = closing(masked, arguments.end() - 1)
+        yield _Launch(
+            callee=(start, stop),
+            configuration=(opening + 3, end),
+            arguments=(arguments.end(), last),
+        )
+        position = end + 3
+
+
+def _body(
+    source: Source, launch: _Launch, callee: str, *, is_hidden: bool, asks: bool = False
+) -> str:
+    """The lambda that runs one thread.
+
+    Args:
+        source: The file.
+        launch: The launch in it.
+        callee: What is called.
+        is_hidden: Whether it has the hidden first parameter.
+        asks: Whether C++ may ask if the call is possible, with anything in the place of the thread.
+    """
+    braced = _braced_arguments(source, launch)
+    if braced is None:
+        parameters, passed = ", auto... cuda_on_cpu_arguments", ["cuda_on_cpu_arguments..."]
+    else:
+        numbers = [i for i, (_, _, is_braced) in enumerate(braced) if not is_braced]
+        parameters = "".join(f", auto cuda_on_cpu_argument_{i}" for i in numbers)
+        passed = [
+            _one_line(source.text[a:b]) if is_braced else f"cuda_on_cpu_argument_{i}"
+            for i, (a, b, is_braced) in enumerate(braced)
+        ]
+    if is_hidden:
+        passed.insert(0, "cuda_on_cpu_thread")
+    call = f"{callee}({', '.join(passed)})"
+    thread = "const auto& cuda_on_cpu_thread" if asks else THREAD
+    result = f" -> decltype({call})" if asks else ""
+    return f"[&]({thread}{parameters}) __attribute__((always_inline)){result} {{ {call}; }}"
+
+
+def _body_of_pointer(source: Source, launch: _Launch, callee: str) -> str:
+    body = _body(source, launch, "cuda_on_cpu_kernel", is_hidden=False)
+    return f"[&, cuda_on_cpu_kernel = {callee}]" + body.removeprefix("[&]")
+
+
+def _rewrite_arguments(source: Source, launch: _Launch, edits: Edits) -> None:
+    first, last = launch.arguments
+    braced = _braced_arguments(source, launch)
+    for null in _NULL.finditer(source.masked, first, last):
+        edits.replace(*null.span(), "nullptr")
+    if braced is None:
+        return
+    is_first = True
+    for i, (start, end, is_braced) in enumerate(braced):
+        comma = start - 1 if i else start
+        if is_braced:
+            edits.replace(comma, end, "")
+        elif is_first and i:
+            edits.replace(comma, start, "")
+        is_first = is_first and is_braced
+
+
+def _has_unbraced_arguments(source: Source, launch: _Launch) -> bool:
+    braced = _braced_arguments(source, launch)
+    if braced is not None:
+        return not all(is_braced for _, _, is_braced in braced)
+    return bool(source.masked[slice(*launch.arguments)].strip())
+
+
+def _braced_arguments(source: Source, launch: _Launch) -> list[tuple[int, int, bool]] | None:
+    """(start, end, whether it is a braced list) of each argument; None where no list is braced."""
+    first, last = launch.arguments
+    pieces = []
+    start = position = first
+    masked = source.masked
+    while position < last:
+        character = masked[position]
+        if character in "([{":
+            position = closing(masked, position)
+        elif character == "<" and (template := _template_list(masked, position, last)):
+            position = template
+        elif character == ",":
+            pieces.append((start, position))
+            start = position + 1
+        position += 1
+    pieces.append((start, last))
+    arguments = [(a, b, masked[a:b].lstrip("\\ \t\r\n").startswith("{")) for a, b in pieces]
+    return arguments if any(is_braced for _, _, is_braced in arguments) else None
+
+
+def _template_list(masked: str, opening: int, last: int) -> int | None:
+    """The end of `<...>`, where it is one: f<a, b>(x), pair<a, b>::c, pair<a, b>{}."""
+    depth = 0
+    for position in range(opening, last):
+        depth += {"<": 1, ">": -1}.get(masked[position], 0)
+        if depth == 0:
+            return position if masked[position + 1 : last].lstrip()[:1] in ("(", ":", "{") else None
+    return None
+
+
+def _callee(masked: str, opening: int) -> tuple[int, int]:
+    """Where what stands in front of <<< begins and ends: a name, or an expression behind one."""
+    first = max(0, opening - _LONGEST_CALLEE)
+    before = masked[first:opening].replace("\\\n", " \n").rstrip()
+    start = end = len(before)
+    while end > 0:
+        if before[end - 1] in ">)]":
+            bracket = _opening(before, end - 1)
+            if bracket is None:
+                break
+            start = bracket
+            end = len(before[:bracket].rstrip())
+            if before[bracket] == "(" and not _is_called(before[:end]):
+                break
+            continue
+        name = re.search(rf"(?:(?:\w|::)+{_SPACE}##{_SPACE})*(?:\w|::)*$", before[:end])
+        if name is None or not name.group():
+            break
+        start = name.start()
+        link = re.search(r"(?:\.|->)\s*(?:template\s+)?$", before[:start])
+        if link is None:
+            break
+        end = len(before[: link.start()].rstrip())
+    return first + start, first + len(before)
+
+
+def _is_called(before: str) -> bool:
+    """Whether an opening parenthesis behind this text belongs to a call, or to the cast in front."""
+    if before.endswith(")"):
+        bracket = _opening(before, len(before) - 1)
+        before = before[:bracket].rstrip()
+        return re.search(r"\b(?:if|while|for|switch)$", before) is None
+    word = re.search(r"\w+$", before)
+    return word.group() not in _NO_FUNCTIONS if word else before.endswith(("]", ">"))
+
+
+def _opening(text: str, at: int) -> int | None:
+    """The bracket that the one at the end closes; None where there is none."""
+    closer = text[at]
+    opener = {">": "<", ")": "(", "]": "["}[closer]
+    depth = 0
+    for position in range(at, -1, -1):
+        depth += {closer: 1, opener: -1}.get(text[position], 0)
+        if depth == 0:
+            return position
+    return None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.replace("\\\n", " ").split())
+
+
+def _last_word(callee: str) -> str:
+    words = re.findall(IDENTIFIER, callee)
+    return words[-1] if words else "kernel"
+
+
+def _unreadable(source: Source, offset: int, what: str) -> CompileError:
+    diagnostic = Diagnostic(
+        severity=Severity.ERROR,
+        message=f"{what}; a launch is kernel<<<grid, block, shared_bytes, stream>>>(arguments)",
+        file=source.path,
+        line=source.line(offset),
+        column=source.column(offset),
+    )
+    return CompileError(str(diagnostic), (diagnostic,))
