@@ -29,6 +29,7 @@ from cuda_gym.core import (
     DrawFindings,
     Findings,
     Fingerprint,
+    MemoryFinding,
     Outcome,
     Submission,
     Task,
@@ -36,7 +37,13 @@ from cuda_gym.core import (
     Verdict,
     as_plain,
 )
-from cuda_gym.errors import AgentError, CompileError, MachineError, TaskError
+from cuda_gym.errors import (
+    AgentError,
+    CandidateTimeout,
+    CompileError,
+    MachineError,
+    TaskError,
+)
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.race import race
 from cuda_gym.judge.profiling.timing import TimingPlan, summarise
@@ -47,9 +54,16 @@ from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
 from cuda_gym.judge.sandbox.protocol import Loaded
 from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
-from cuda_gym.judge.verification.conclusions import conclude_draws, conclude_error
+from cuda_gym.judge.verification.conclusions import (
+    conclude_draws,
+    conclude_error,
+    conclude_memory,
+)
 from cuda_gym.judge.verification.static_checks import check_kernels, check_model
 
+_CHECKED_BLOCKS = 64
+"""Of each launch: neighbours at both ends and in the middle. Every access of a block is looked at."""
+_UNCHECKED = "The memory check could not be run to its end; nothing was found."
 _FULL_ISOLATION = frozenset({"user", "pid", "network", "mount", "seccomp"})
 
 
@@ -122,17 +136,23 @@ class Judge:
     def verify(self, task: Task, submission: Submission, *, check: str = "values") -> Findings:
         """Compile, then run hidden draws.
 
+        Args:
+            task: What is asked for.
+            submission: What is tried.
+            check: `values` compares outputs; `memory` looks for races, stray accesses and barriers
+                gone wrong in one run, and does not compare.
+
         Raises:
             TaskError: the task cannot be judged.
+            ValueError: there is no such check.
         """
-        if check != "values":
-            return Findings(
-                outcome=Outcome.UNSUPPORTED_ON_DEVICE,
-                summary=f"The {self._device} device has no {check!r} check; verify with 'values'.",
-            )
+        if check not in ("values", "memory"):
+            raise ValueError(f"There is no check {check!r}; it is 'values' or 'memory'.")
         findings = self.compile(task, submission)
         if findings.outcome is not None:
             return findings
+        if check == "memory":
+            return self._check_alone(task, submission, findings)
         return self._attempt(task, submission, findings, seed=None).findings
 
     def judge(self, task: Task, submission: Submission, *, seed: int | None = None) -> Verdict:
@@ -208,6 +228,9 @@ class Judge:
                     attempt.draws = match.prove()
                 attempt.findings = conclude_draws(compiled, attempt.draws, candidate.printed)
                 if seed is not None and attempt.draws[-1].passed:
+                    memory = self._check_memory(task, submission, reference)
+                    attempt.findings = conclude_memory(attempt.findings, memory)
+                if seed is not None and attempt.findings.outcome is Outcome.CORRECT:
                     with self._lock.exclusive():
                         attempt.timing = self._race(match, reference, attempt.loaded)
         except (AgentError, MachineError) as error:
@@ -222,7 +245,52 @@ class Judge:
                 candidate.close()
         return attempt
 
-    def _load(self, match: Match, task: Task, submission: Submission, build: Build) -> Loaded:
+    def _check_alone(self, task: Task, submission: Submission, compiled: Findings) -> Findings:
+        try:
+            with self._pool.reference(task) as reference:
+                memory = self._check_memory(task, submission, reference)
+        except (AgentError, MachineError) as error:
+            return replace(conclude_error(error), build=compiled.build)
+        clean = "The memory check found nothing." if memory is not None else _UNCHECKED
+        findings = replace(compiled, outcome=Outcome.CORRECT, summary=clean)
+        return conclude_memory(findings, memory)
+
+    def _check_memory(
+        self, task: Task, submission: Submission, reference: OpenReference
+    ) -> tuple[MemoryFinding, ...] | None:
+        """One draw in a checking build; None where that could not be built, or not in time."""
+        deadlines = self._config.deadlines
+        candidate = None
+        try:
+            with self._lock.shared():
+                build = self._toolchain.build(
+                    submission, deadline_s=deadlines.build_s, checking=True
+                )
+                candidate = self._pool.fork()
+                match = Match(
+                    reference.worker,
+                    candidate,
+                    opened=reference.opened,
+                    deadlines=deadlines,
+                    generator=random.Random(secrets.randbits(64)),
+                )
+                self._load(match, task, submission, build, check_blocks=_CHECKED_BLOCKS)
+                return self._toolchain.read_findings(build, match.check_memory())
+        except (CompileError, CandidateTimeout):
+            return None
+        finally:
+            if candidate is not None:
+                candidate.close()
+
+    def _load(
+        self,
+        match: Match,
+        task: Task,
+        submission: Submission,
+        build: Build,
+        *,
+        check_blocks: int = 0,
+    ) -> Loaded:
         kernels = {path: text for path, text in submission.files if path.endswith(".cu")}
         return match.load(
             submission,
@@ -230,6 +298,7 @@ class Judge:
             launchers=tuple(as_plain(launcher) for launcher in parse_launchers(kernels)),
             library=task.library,
             num_threads=self._num_threads,
+            check_blocks=check_blocks,
         )
 
     def _race(self, match: Match, reference: OpenReference, loaded: Loaded) -> Timing:

@@ -25,6 +25,7 @@ import torch
 from cuda_gym.errors import WrongOutput
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
+from cuda_gym.judge.sandbox.memory_check import MemoryCheck
 from cuda_gym.judge.sandbox.outputs import OutputSink
 from cuda_gym.judge.sandbox.protocol import Failed, Load, Loaded, Ran, Reload, Run, TensorSpec
 from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
@@ -77,6 +78,7 @@ class Candidate:
         self._isolation = isolation
         self._model: torch.nn.Module | None = None
         self._runtime: Runtime | None = None
+        self._check: MemoryCheck | None = None
         self._sink: tuple[int, OutputSink] | None = None
         self._library_calls = 0
         self._refused: str | None = None
@@ -118,15 +120,19 @@ class Candidate:
         launches = self._runtime.num_launches() if self._runtime else 0
         library_calls = self._library_calls
         # What torch.use_deterministic_algorithms does, without its import of the whole compiler.
-        torch._C._set_deterministic_algorithms(message.poison, warn_only=True)
+        poison = message.poison and self._check is None
+        torch._C._set_deterministic_algorithms(poison, warn_only=True)
         if self._runtime is not None:
-            self._runtime.poison_shared_memory(message.poison)
+            self._runtime.poison_shared_memory(poison)
         input_span = sink.span_of(region)
         durations = []
-        with _collected_later(), torch.no_grad():
+        fresh = contextlib.nullcontext() if self._check is None else self._check.fresh_memory()
+        with _collected_later(), torch.no_grad(), fresh:
             for arguments, specs in zip(calls, message.outputs, strict=True):
                 value, duration = self._call(arguments)
                 durations.append(duration)
+                if self._check is not None:
+                    self._check.require_written(value, self._library_calls - library_calls)
                 sink.take(value, specs, input_span)
                 del value  # its memory is the next call's
         if message.poison:
@@ -135,6 +141,7 @@ class Candidate:
             call_ns=tuple(durations),
             launches=(self._runtime.num_launches() if self._runtime else 0) - launches,
             library_calls=self._library_calls - library_calls,
+            findings="" if self._check is None else self._check.findings(),
         )
 
     def _sink_of(self, outputs: int) -> OutputSink:
@@ -154,6 +161,8 @@ class Candidate:
             value = model(*arguments)
             duration = clock() - start
         except BaseException as error:  # noqa: BLE001 - a submission may raise anything
+            if self._check is not None and self._check.findings():
+                raise _Told("found", self._check.findings()) from None
             if self._refused is not None:
                 raise _Told("refused", self._refused) from None
             raise _Told("raised", _describe(error, "forward")) from None
@@ -167,6 +176,8 @@ class Candidate:
         self._runtime = runtime = Runtime(message.library)
         runtime.set_num_threads(message.num_threads)
         runtime.install_fault_handler(2)
+        if runtime.is_checking:
+            self._check = MemoryCheck(runtime, most_blocks=message.check_blocks)
         sys.modules["cuda_extension"] = make_extension(
             tuple(Launcher.from_plain(plain) for plain in message.launchers),
             runtime.library,
@@ -175,6 +186,7 @@ class Candidate:
             take_error=runtime.take_error,
             allowed_library=message.allowed_library,
             on_library_call=self._note_library_call,
+            on_tensor=None if self._check is None else self._check.note,
         )
 
     def _load_weights(self, specs: Mapping[str, TensorSpec], descriptor: int) -> int | None:
@@ -294,4 +306,4 @@ def _run_dry(outputs: Sequence[Sequence[TensorSpec]], sink: OutputSink) -> Ran:
                 array.fill(number % 2)
             durations.append(time.perf_counter_ns() - start)
             sink.take(scratch, specs, (0, 0))
-    return Ran(call_ns=tuple(durations), launches=0, library_calls=0)
+    return Ran(call_ns=tuple(durations), launches=0, library_calls=0, findings="")

@@ -26,7 +26,7 @@ from cuda_gym.judge.sandbox.protocol import (
     read_spec,
 )
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
-from cuda_gym.judge.sandbox.workers import CandidateWorker
+from cuda_gym.judge.sandbox.workers import CandidateWorker, FoundByCheck
 from cuda_gym.judge.verification.conclusions import read_draw
 
 _SETTLE_S = 0.004
@@ -72,6 +72,7 @@ class Match:
         launchers: tuple[Tree, ...],
         library: tuple[str, ...],
         num_threads: int,
+        check_blocks: int = 0,
     ) -> Loaded:
         """Let the candidate import the submission and take its first weights.
 
@@ -87,6 +88,7 @@ class Match:
             init_args=self._opened["init_args"],
             weights=specs,
             num_threads=num_threads,
+            check_blocks=check_blocks,
         )
         try:
             return self._candidate.load(message, region, deadline_s=self._deadlines.load_s)
@@ -115,22 +117,32 @@ class Match:
                 break
         return tuple(findings)
 
+    def check_memory(self) -> str:
+        """Run one draw, the smallest the task can bear, in a checking build.
+
+        Returns:
+            What it found, a line of JSON each.
+
+        Raises:
+            AgentError: the candidate failed in another way.
+        """
+        contents, description = self._new_draw(self._opened["smallest"])
+        try:
+            return self._run(contents, description).findings
+        except FoundByCheck as found:
+            return str(found)
+        finally:
+            contents.close()
+
     def sides(self, dry: CandidateWorker) -> tuple[ReferenceBlocks, CandidateBlocks]:
         """The two sides of a race; `dry` is a candidate process that never loaded anything."""
         reference = ReferenceBlocks(self._reference, self._deadlines, self._generator)
         return reference, CandidateBlocks(self._candidate, dry, reference, self._deadlines)
 
     def _draw(self, kind: str, *, repeats: int) -> DrawFindings:
-        value, (inputs, outputs) = self._reference.call(
-            "draw",
-            deadline_s=self._deadlines.reference_s,
-            kind=kind,
-            seed=self._generator.getrandbits(48),
-            repeats=repeats,
-        )
-        contents = Contents.of(value, inputs, outputs)
+        contents, description = self._new_draw(kind, repeats)
         try:
-            ran = self._run(contents, value["description"])
+            ran = self._run(contents, description)
         finally:
             contents.close()
         plain, _ = self._reference.call("compare", deadline_s=self._deadlines.reference_s)
@@ -138,6 +150,16 @@ class Match:
         if findings.passed:
             require_launches(ran, repeats)
         return findings
+
+    def _new_draw(self, kind: str, repeats: int = 1) -> tuple[Contents, str]:
+        value, (inputs, outputs) = self._reference.call(
+            "draw",
+            deadline_s=self._deadlines.reference_s,
+            kind=kind,
+            seed=self._generator.getrandbits(48),
+            repeats=repeats,
+        )
+        return Contents.of(value, inputs, outputs), value["description"]
 
     def _run(self, contents: Contents, description: str) -> Ran:
         try:

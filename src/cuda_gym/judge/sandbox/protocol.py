@@ -94,6 +94,8 @@ class Load:
     init_args: Tree
     weights: Mapping[str, TensorSpec]
     num_threads: int
+    check_blocks: int
+    """How many blocks of each launch a checking build is to check; 0 is all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +137,8 @@ class Ran:
     launches: int
     """Kernels launched in all calls."""
     library_calls: int
+    findings: str
+    """Of a checking build, a line of JSON each; empty of any other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +146,7 @@ class Failed:
     """Something that can be told to the agent."""
 
     kind: str
-    """`raised`, `wrong`, `refused` or `compile`."""
+    """`raised`, `wrong`, `refused`, `compile`; or `found`, with the findings of a checking build."""
     message: str
 
 

@@ -74,9 +74,11 @@ class Reference:
         self._admission = self._admit()
         init_args = transport.encode_tree(self._reference.init_inputs(), transport.Layout(), [])
         kinds = [kind.value for kind in self._admission.draw_kinds]
+        smaller = DrawKind.SMALLER_SHAPE.value
         return {
             "init_args": init_args,
             "draws": kinds,
+            "smallest": smaller if smaller in kinds else kinds[0],
             "free_dimensions": sorted(self._admission.free_dimensions),
             "notes": list(self._admission.notes),
         }, ()

@@ -45,7 +45,17 @@ from cuda_gym.judge.sandbox.protocol import (
 )
 
 _START_S = 60.0
-_FAILURES: Mapping[str, type[AgentError]] = {"wrong": WrongOutput, "refused": Refused}
+
+
+class FoundByCheck(CandidateError):
+    """A checking build stopped a kernel; the message is what it found, a line of JSON each."""
+
+
+_FAILURES: Mapping[str, type[AgentError]] = {
+    "wrong": WrongOutput,
+    "refused": Refused,
+    "found": FoundByCheck,
+}
 _FAULT_EXIT = 139
 """The runtime's fault handler writes one line and leaves with this code."""
 

@@ -16,10 +16,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cuda_gym.core import Build, Diagnostic, KernelResources, Severity, Submission
+from cuda_gym.core import (
+    Build,
+    Diagnostic,
+    KernelResources,
+    MemoryFinding,
+    Severity,
+    Submission,
+)
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode
+from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
     FLAGS,
     Compiler,
@@ -63,8 +71,15 @@ class CpuToolchain:
         """
         runtime_library(self._cache, find_compiler())
 
-    def build(self, submission: Submission, *, deadline_s: float = 60.0) -> Build:
+    def build(
+        self, submission: Submission, *, deadline_s: float = 60.0, checking: bool = False
+    ) -> Build:
         """Compile every `kernels/*.cu` into one library, or find it in the cache.
+
+        Args:
+            submission: Sources and nothing else.
+            deadline_s: How long the compiler may take.
+            checking: Whether the library is to look for races and stray accesses while it runs.
 
         Raises:
             CompileError: the compiler said no; carries the diagnostics.
@@ -76,11 +91,11 @@ class CpuToolchain:
         started = time.monotonic()
         files = kernel_files(submission)
         compiler = find_compiler()
-        key = _key(compiler, files)
+        key = _key(compiler, files, checking=checking)
         found = self._cache.find(key)
         is_cached = found is not None
         if found is None:
-            found = self._compile(compiler, key, files, deadline_s)
+            found = self._compile(compiler, key, files, deadline_s, checking=checking)
         entry, facts = found
         return Build(
             key=key,
@@ -92,16 +107,28 @@ class CpuToolchain:
             diagnostics=tuple(_diagnostic(plain) for plain in facts["diagnostics"]),
         )
 
+    def read_findings(self, build: Build, text: str) -> tuple[MemoryFinding, ...]:
+        """What a checking build has written, with lines of the submission."""
+        return read_findings(text, Path(build.library), is_own=lambda f: f.startswith("kernels/"))
+
     def _compile(
-        self, compiler: Compiler, key: str, files: Mapping[str, str], deadline_s: float
+        self,
+        compiler: Compiler,
+        key: str,
+        files: Mapping[str, str],
+        deadline_s: float,
+        *,
+        checking: bool,
     ) -> tuple[Path, dict[str, Any]]:
-        program = rewrite(files)
+        program = rewrite(files, checking=checking)
         # Before the clock starts: that this machine has no runtime yet is not the submission's fault.
-        runtime = runtime_library(self._cache, compiler)
+        runtime = runtime_library(self._cache, compiler, checking=checking)
         deadline = time.monotonic() + deadline_s
         with self._cache.workspace() as folder:
             library = folder / _LIBRARY_NAME
-            diagnostics = build_library(compiler, program, library, runtime, deadline)
+            diagnostics = build_library(
+                compiler, program, library, runtime, deadline, checking=checking
+            )
             facts = {
                 "kernels": _resources(program, library.read_bytes()),
                 "diagnostics": [_plain(diagnostic) for diagnostic in diagnostics],
@@ -134,9 +161,10 @@ def _resources(program: Program, library: bytes) -> list[dict[str, Any]]:
     ]
 
 
-def _key(compiler: Compiler, files: Mapping[str, str]) -> str:
+def _key(compiler: Compiler, files: Mapping[str, str], *, checking: bool) -> str:
     parts = [part for path in sorted(files) for part in (path, files[path])]
-    return digest("kernels", compiler.identity, cpu_identity(), own_version(), *FLAGS, *parts)
+    what = "checking kernels" if checking else "kernels"
+    return digest(what, compiler.identity, cpu_identity(), own_version(), *FLAGS, *parts)
 
 
 def _plain(diagnostic: Diagnostic) -> dict[str, Any]:

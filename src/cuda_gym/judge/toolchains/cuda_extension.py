@@ -38,6 +38,7 @@ def make_extension(
     take_error: Callable[[], str | None],
     allowed_library: tuple[str, ...],
     on_library_call: Callable[[str], None],
+    on_tensor: Callable[[str, torch.Tensor], None] | None = None,
 ) -> ModuleType:
     """The module for `sys.modules["cuda_extension"]`.
 
@@ -51,12 +52,13 @@ def make_extension(
         take_error: gives the runtime's pending error in words and clears it; None where all is well.
         allowed_library: the calls of `cuda_extension.library` that the task allows.
         on_library_call: told the name of each library call.
+        on_tensor: told each tensor that a launcher is given, under the name of its parameter.
 
     Raises:
         CompileError: the library lacks a launcher.
     """
     calls = {
-        launcher.name: _checked_call(launcher, library, device, stream, take_error)
+        launcher.name: _checked_call(launcher, library, device, stream, take_error, on_tensor)
         for launcher in launchers
     }
     operations = dict(library_calls(allowed_library, on_library_call))
@@ -84,6 +86,7 @@ def _checked_call(
     device: torch.device,
     stream: Callable[[], int],
     take_error: Callable[[], str | None],
+    on_tensor: Callable[[str, torch.Tensor], None] | None,
 ) -> Callable[..., None]:
     """The launcher as a Python function."""
     function = _symbol(launcher, library)
@@ -103,6 +106,10 @@ def _checked_call(
             converted = [convert(value) for convert, value in zip(converters, values, strict=True)]
         except Misfit:
             raise _first_misfit(launcher, converters, values) from None
+        if on_tensor is not None:
+            for parameter, value in zip(arguments, values, strict=True):
+                if isinstance(value, torch.Tensor):
+                    on_tensor(parameter.name, value)
         for place in streams:
             converted.insert(place, stream())
         status = function(*converted)

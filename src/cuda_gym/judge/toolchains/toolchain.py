@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cuda_gym.core import Build, Submission
+from cuda_gym.core import Build, MemoryFinding, Submission
 
 
 class Toolchain(Protocol):
@@ -19,8 +19,15 @@ class Toolchain(Protocol):
         """
         ...
 
-    def build(self, submission: Submission, *, deadline_s: float = 60.0) -> Build:
+    def build(
+        self, submission: Submission, *, deadline_s: float = 60.0, checking: bool = False
+    ) -> Build:
         """Compile every `kernels/*.cu` of a submission into one shared library, or find it in the cache.
+
+        Args:
+            submission: Sources and nothing else.
+            deadline_s: How long the compiler may take.
+            checking: Whether the library is to look for races and stray accesses while it runs.
 
         Raises:
             CompileError: the compiler said no; carries the diagnostics.
@@ -29,4 +36,8 @@ class Toolchain(Protocol):
             MissingTool: no compiler.
             StorageError: the cache cannot be written.
         """
+        ...
+
+    def read_findings(self, build: Build, text: str) -> tuple[MemoryFinding, ...]:
+        """What a checking build has written, with lines of the submission."""
         ...

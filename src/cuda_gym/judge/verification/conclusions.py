@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from cuda_gym.core import DrawFindings, Findings, Mismatch, Outcome
+from cuda_gym.core import DrawFindings, Findings, MemoryFinding, Mismatch, Outcome
 from cuda_gym.errors import (
     AgentError,
     CandidateTimeout,
@@ -47,6 +47,24 @@ def conclude_draws(compiled: Findings, draws: tuple[DrawFindings, ...], printed:
         pattern = f" Pattern: {last.pattern}." if last.pattern else ""
         summary = f"Wrong on the {last.name!r} draw ({last.description}): {last.reason}{pattern}"
     return replace(compiled, outcome=outcome, summary=summary, draws=draws, output=printed)
+
+
+def conclude_memory(findings: Findings, memory: tuple[MemoryFinding, ...] | None) -> Findings:
+    """What the memory check adds; None where it could not be run to its end.
+
+    A race is a bug although the outputs were right this time. What host code has written is no kernel's
+    work at all.
+    """
+    if not memory:
+        return replace(findings, memory=memory)
+    more = f" (and {len(memory) - 1} more)" if len(memory) > 1 else ""
+    is_host_work = all(finding.kind == "host access" for finding in memory)
+    return replace(
+        findings,
+        outcome=Outcome.REFUSED if is_host_work else Outcome.WRONG,
+        summary=f"The memory check found a {memory[0]}{more}.",
+        memory=memory,
+    )
 
 
 def read_draw(plain: Mapping[str, Any]) -> DrawFindings:

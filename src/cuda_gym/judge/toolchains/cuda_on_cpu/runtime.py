@@ -32,6 +32,11 @@ class Runtime:
         self._runtime.cuda_on_cpu_take_error.restype = ctypes.c_char_p
         self.library = ctypes.CDLL(str(path), mode=os.RTLD_NOW)
         """The submission's own functions."""
+        self.is_checking = hasattr(self._runtime, "cuda_on_cpu_findings")
+        """Whether it is the checking build; what follows `check_memory` needs that."""
+        if self.is_checking:
+            self._runtime.cuda_on_cpu_findings.restype = ctypes.c_char_p
+            self._runtime.cuda_on_cpu_unwritten_bytes.restype = ctypes.c_uint64
 
     def set_num_threads(self, count: int) -> None:
         """How many OS threads run the blocks of a grid, the calling one among them."""
@@ -58,6 +63,30 @@ class Runtime:
         """
         if self._runtime.cuda_on_cpu_install_fault_handler(ctypes.c_int(fd)) != 0:
             raise OSError("the fault handler cannot be installed: sigaction failed")
+
+    def check_memory(self, address: int, num_bytes: int, name: str) -> None:
+        """Let kernels reach some memory, under a name that findings call it by."""
+        self._runtime.cuda_on_cpu_check_memory(
+            ctypes.c_void_p(address), ctypes.c_size_t(num_bytes), name.encode()
+        )
+
+    def check_blocks(self, most: int) -> None:
+        """Check only so many blocks of each launch, the first and the last among them; 0 is all."""
+        self._runtime.cuda_on_cpu_check_blocks(ctypes.c_uint64(most))
+
+    def unwritten_bytes(self, address: int, num_bytes: int) -> int | None:
+        """How much of some memory no kernel has written; None where not every block was checked."""
+        count = int(
+            self._runtime.cuda_on_cpu_unwritten_bytes(
+                ctypes.c_void_p(address), ctypes.c_size_t(num_bytes)
+            )
+        )
+        return None if count > num_bytes else count
+
+    def findings(self) -> str:
+        """What was found so far, a line of JSON each."""
+        text: bytes = self._runtime.cuda_on_cpu_findings()
+        return text.decode("utf-8", "replace")
 
     def poison_shared_memory(self, on: bool) -> None:
         """Fill shared memory with NaN before each block, so that what was never written shows."""

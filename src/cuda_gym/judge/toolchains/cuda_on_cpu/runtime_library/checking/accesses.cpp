@@ -34,6 +34,10 @@ struct Overwrite {
   const Range* range;
 } overwrite;
 
+// The serial of a write by the runtime: before every block.
+constexpr uint32_t by_runtime = 1;
+constexpr size_t most_marked_bytes = 16 << 20;
+
 const Launch* current_launch;
 bool is_checking = false;
 
@@ -354,6 +358,31 @@ void add_memory(uintptr_t start, size_t bytes, Space space, const char* name, si
 }
 
 void mark_freed(uintptr_t start) { memory.mark_freed(start); }
+
+size_t unwritten_bytes(uintptr_t start, size_t bytes) {
+  Range* const range = memory.find(start);
+  if (!range || start + bytes > range->end) return bytes;
+  if (range->is_forgotten) return 0;
+  size_t count = 0;
+  const Range::Cells cells = range->cells(start, bytes);
+  for (size_t i = 0; i < cells.count; ++i) count += cells.first[i].write.serial == 0;
+  return count * bytes / cells.count;
+}
+
+void mark_written(uintptr_t start, size_t bytes) {
+  Range* const range = memory.find(start);
+  if (!range || !bytes || start < range->start || start + bytes > range->end) return;
+  if (bytes > most_marked_bytes) {
+    range->is_forgotten = true;
+    return;
+  }
+  const Range::Cells cells = range->cells(start, bytes);
+  // By nobody in particular, before everything that is still to come.
+  for (size_t i = 0; i < cells.count; ++i) {
+    cells.first[i] = Cell{};
+    cells.first[i].write.serial = by_runtime;
+  }
+}
 
 void fence() {
   if (cuda_on_cpu_block->current) order.fence(current_thread());

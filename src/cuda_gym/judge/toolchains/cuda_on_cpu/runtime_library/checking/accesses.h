@@ -26,6 +26,10 @@ void block_met(Block* block);
 void lanes_met(unsigned warp, unsigned lanes);
 void add_memory(uintptr_t start, size_t bytes, Space space, const char* name, size_t margin);
 void mark_freed(uintptr_t start);
+// How much of some memory no kernel has written.
+size_t unwritten_bytes(uintptr_t start, size_t bytes);
+// The runtime itself has written: a copy, or a fill.
+void mark_written(uintptr_t start, size_t bytes);
 void report_waiting(Fault fault, const char* text, const unsigned* threads, unsigned count);
 
 }  // namespace cuda_on_cpu::checking

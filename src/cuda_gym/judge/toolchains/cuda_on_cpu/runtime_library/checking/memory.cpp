@@ -146,7 +146,10 @@ const Range* Memory::nearest(uintptr_t address) const {
 
 void Memory::end_launch() {
   if (cell_bytes < most_kept_bytes) return;
-  for (auto& [first, range] : ranges) range.forget();
+  for (auto& [first, range] : ranges) {
+    range.is_forgotten |= range.cells_ != nullptr;
+    range.forget();
+  }
 }
 
 bool is_poisoned(uintptr_t address, size_t bytes, const Range& range) {

@@ -24,6 +24,7 @@ struct Range {
   uintptr_t first, limit;  // with its margins
   Space space;
   bool is_freed;
+  bool is_forgotten;  // what was done to it is no longer all known
   char name[64];
 
   bool holds(uintptr_t address) const { return address >= first && address < limit; }
