@@ -37,6 +37,12 @@ PIECES = st.lists(
     ("text", "masked"),
     [
         ("a // b", "a     "),
+        ("k << <1, 2 >> > (x)", "k  <<<1, 2 >>>  (x)"),
+        ("k< <<1, 2>>  >(x)", "k <<<1, 2>>>  (x)"),
+        (
+            "a << b; vector<vector<pair<int, int>> > c;",
+            "a << b; vector<vector<pair<int, int>> > c;",
+        ),
         ("a /* b\nc */ d", "a     \n     d"),
         ("a // b \\\nc\nd", "a       \n \nd"),
         ('f("x // y") + 1', 'f("      ") + 1'),

@@ -28,6 +28,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _DIRECTIVE = re.compile(r"^[ \t]*\#(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_TORN_OPENING = re.compile(r"<(?:[ \t]+<[ \t]*<|<[ \t]+<)")
+_TORN_CLOSING = re.compile(r">(?:[ \t]+>[ \t]*>|>[ \t]+>)(?=\s*\()")
 _BRACKET = re.compile(r"[()\[\]{}]")
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
@@ -53,8 +55,14 @@ class Source:
 
     @cached_property
     def masked(self) -> str:
-        """The text with comments and the insides of literals blanked; offsets and lines agree."""
-        return _TOKEN.sub(_blank, self.text)
+        """The text with comments and the insides of literals blanked; offsets and lines agree.
+
+        The brackets of a launch that a formatter has torn apart (`k << <1, 2 >> > (x)`) stand
+        together, so that every reader knows them by one spelling.
+        """
+        blank = _TOKEN.sub(_blank, self.text)
+        joined = _TORN_OPENING.sub(lambda match: match.group().replace("<", "") + "<<<", blank)
+        return _TORN_CLOSING.sub(lambda match: ">>>" + match.group().replace(">", ""), joined)
 
     @cached_property
     def code(self) -> str:
