@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from cuda_gym.cli.check_program import CheckProgram
 from cuda_gym.cli.demo import Demo
 from cuda_gym.cli.doctor import Doctor
 from cuda_gym.cli.exit_codes import ExitCode, code_of_error
@@ -38,6 +39,7 @@ Verb = (
     | Annotated[Play, tyro.conf.subcommand("play")]
     | Annotated[JudgeFolder, tyro.conf.subcommand("judge")]
     | Annotated[RunProgram, tyro.conf.subcommand("run")]
+    | Annotated[CheckProgram, tyro.conf.subcommand("check")]
 )
 
 _DESCRIPTION = """\
@@ -85,7 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _read(typed: list[str]) -> Verb:
     # tyro would take what is meant for the program for options and files of ours.
-    end = typed.index("--") if typed[0] == "run" and "--" in typed else len(typed)
+    has_own = typed[0] in ("run", "check") and "--" in typed
+    end = typed.index("--") if has_own else len(typed)
     verb: Verb = tyro.cli(
         Verb,
         prog="cuda-gym",
@@ -93,7 +96,7 @@ def _read(typed: list[str]) -> Verb:
         args=typed[:end],
         config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
     )
-    if isinstance(verb, RunProgram):
+    if isinstance(verb, (RunProgram, CheckProgram)):
         return replace(verb, arguments=tuple(typed[end + 1 :]))
     return verb
 

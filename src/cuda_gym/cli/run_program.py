@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import tyro
 
 from cuda_gym.cli.exit_codes import ExitCode
+from cuda_gym.cli.program_options import ProgramOptions
 
 if TYPE_CHECKING:
     from cuda_gym.cli.screen import Screen
@@ -32,45 +32,20 @@ class RunProgram:
     - 139 a fault; the kernel, the block and the thread are told
     """
 
-    sources: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="FILE...")]
-    """`.cu` files, and `.cpp`, `.cc` and `.c` files that belong to them; headers are found."""
-    include: Annotated[
-        tuple[Path, ...],
-        tyro.conf.UseAppendAction,
-        tyro.conf.arg(aliases=("-I",), metavar="FOLDER"),
-    ] = ()
-    """A folder to look for headers in; may be given again."""
-    define: Annotated[
-        tuple[str, ...],
-        tyro.conf.UseAppendAction,
-        tyro.conf.arg(aliases=("-D",), metavar="NAME=VALUE"),
-    ] = ()
-    """A macro; may be given again."""
-    deadline_s: float | None = None
-    """How many seconds the program may take; by default it is not stopped."""
+    program: tyro.conf.OmitArgPrefixes[ProgramOptions]
     arguments: tyro.conf.Suppress[tuple[str, ...]] = ()
     """What stands behind `--`."""
 
     def run(self, screen: Screen) -> int:
         """Build and run it."""
-        from cuda_gym.cli.exit_codes import UsageError
-        from cuda_gym.errors import CompileError, UnsupportedOnDevice
-        from cuda_gym.judge.toolchains.cuda_program import build_program, run_program
+        from cuda_gym.judge.toolchains.cuda_program import run_program
 
-        if self.deadline_s is not None and self.deadline_s <= 0:
-            raise UsageError(f"--deadline-s is more than 0; got {self.deadline_s:g}.")
-        try:
-            with screen.waiting("compiling"):
-                build = build_program(self.sources, include=self.include, defines=self.define)
-        except (CompileError, UnsupportedOnDevice) as error:
-            for diagnostic in error.diagnostics:
-                screen.note(str(diagnostic))
-            if not error.diagnostics:
-                raise
+        build = self.program.build(screen)
+        if build is None:
             return ExitCode.NOT_CORRECT
-        for diagnostic in build.diagnostics:
-            screen.note(str(diagnostic))
-        ran = run_program(build, self.arguments, deadline_s=self.deadline_s, is_captured=False)
+        ran = run_program(
+            build, self.arguments, deadline_s=self.program.deadline_s, is_captured=False
+        )
         if ran.has_missed_deadline:
             screen.note(ran.output.rstrip())
         return ran.status

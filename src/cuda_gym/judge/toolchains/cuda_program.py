@@ -2,6 +2,7 @@
 
     build_program   .cu files, C and C++ files beside them, and their headers to an executable
     run_program     in a process group of its own, with a deadline; a fault is told in CUDA's words
+    check_program   the same for a build that watches every access, and what it found
 
 Covered: the cache, deadlines, endless output, processes left behind. Not covered: isolation; a program
 runs with the rights of whoever runs it.
@@ -13,6 +14,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -20,8 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.core import Diagnostic, MemoryFinding, Severity
 from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
     FLAGS,
     Compiler,
@@ -37,7 +40,14 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import (
     runtime_library,
 )
 
-__all__ = ["DEADLINE_STATUS", "ProgramBuild", "ProgramRun", "build_program", "run_program"]
+__all__ = [
+    "DEADLINE_STATUS",
+    "ProgramBuild",
+    "ProgramRun",
+    "build_program",
+    "check_program",
+    "run_program",
+]
 
 DEADLINE_STATUS = 124
 """Of a program that was stopped at its deadline; the number that `timeout` uses."""
@@ -179,6 +189,34 @@ def run_program(
         run_s=time.monotonic() - started,
         has_missed_deadline=has_missed,
     )
+
+
+def check_program(
+    build: ProgramBuild,
+    arguments: Sequence[str] = (),
+    *,
+    deadline_s: float | None = None,
+    cwd: Path | None = None,
+    is_captured: bool = True,
+) -> tuple[ProgramRun, tuple[MemoryFinding, ...]]:
+    """Run a checking build; what it did, and what was found. Takes what `run_program` takes."""
+    with tempfile.TemporaryDirectory(prefix="cuda_gym-") as folder:
+        findings = Path(folder) / "findings"
+        ran = run_program(
+            build,
+            arguments,
+            deadline_s=deadline_s,
+            cwd=cwd,
+            environment={**os.environ, "CUDA_ON_CPU_FINDINGS": str(findings)},
+            is_captured=is_captured,
+        )
+        text = findings.read_text("utf-8", "replace") if findings.exists() else ""
+    return ran, read_findings(text, build.executable, is_own=_is_own)
+
+
+def _is_own(file: str) -> bool:
+    """Whether a file is neither ours nor the system's."""
+    return not file.startswith((str(Path(__file__).parent / "cuda_on_cpu"), "/usr/"))
 
 
 def _read(stream: IO[bytes] | None, said: bytearray) -> None:
