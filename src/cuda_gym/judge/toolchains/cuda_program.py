@@ -180,6 +180,8 @@ def run_program(
     finally:
         _end_group(process)
         reader.join(_LAST_WORDS_S)
+        if process.stdout is not None and not reader.is_alive():
+            process.stdout.close()
     output = bytes(said).decode("utf-8", "replace")
     if has_missed:
         output += f"The program was stopped after {deadline_s:g} s, its deadline.\n"

@@ -1,3 +1,5 @@
-// Part of cuda_runtime.h here.
+// Part of cuda_runtime.h here; the driver API is not.
 #pragma once
 #include "cuda_runtime.h"
+
+#define CUDA_VERSION CUDART_VERSION

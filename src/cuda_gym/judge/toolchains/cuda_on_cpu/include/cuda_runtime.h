@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "cuda_on_cpu/language.h"
 
@@ -23,6 +24,12 @@
 #include "cuda_on_cpu/special_functions.h"
 #include "cuda_on_cpu/vector_types.h"
 #include "cuda_on_cpu/warp.h"
+
+// Helper headers of samples and libraries ask for these before they declare anything.
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+#define __VECTOR_TYPES_H__
 
 #ifndef CUDA_ON_CPU_HOST_FILE
 #define __CUDACC__ 1

@@ -1,0 +1,3 @@
+// The place of this header before CUDA 13.
+#pragma once
+#include "nvtx3/nvToolsExt.h"
