@@ -223,8 +223,11 @@ def _is_own(file: str) -> bool:
 
 def _read(stream: IO[bytes] | None, said: bytearray) -> None:
     """Read to the end, so that the program never waits for a reader; keep what is not too much."""
-    while stream is not None and (piece := stream.read1(1 << 16)):  # type: ignore[attr-defined]
-        said += piece[: _MAX_OUTPUT_BYTES - len(said)]
+    if stream is None:
+        return
+    with stream:
+        while piece := stream.read1(1 << 16):  # type: ignore[attr-defined]
+            said += piece[: _MAX_OUTPUT_BYTES - len(said)]
 
 
 def _ask_for_last_words(process: subprocess.Popen[bytes]) -> None:
