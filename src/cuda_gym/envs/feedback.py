@@ -12,6 +12,7 @@ from cuda_gym.core import (
     DrawFindings,
     Findings,
     KernelResources,
+    MemoryFinding,
     Mismatch,
     Outcome,
     Severity,
@@ -24,6 +25,7 @@ from cuda_gym.core import (
 __all__ = ["describe_findings", "describe_settlement", "describe_time", "describe_verdict"]
 
 _MAX_DIAGNOSTICS = 8
+_MAX_FINDINGS = 4
 _MAX_LINE_CHARS = 160
 _MAX_OUTPUT_CHARS = 1000
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 1}
@@ -42,7 +44,7 @@ _NEXT = {
 
 def describe_findings(findings: Findings, submission: Submission) -> str:
     """What compile or verify saw."""
-    return _joined(_headline(findings), *_evidence(findings, submission), _NEXT[findings.outcome])
+    return _joined(_headline(findings), *_evidence(findings, submission), _next(findings))
 
 
 def describe_settlement(final: Verdict | None, submission: Submission, *, paid: float) -> str:
@@ -123,6 +125,14 @@ def _headline(findings: Findings) -> str:
     return f"It does not compile: {len(errors)} error{'s' if len(errors) > 1 else ''}."
 
 
+def _next(findings: Findings) -> str:
+    if findings.memory:
+        return "Next: repair that, then verify with check='memory' again."
+    if findings.memory is not None and not findings.draws:
+        return "Next: verify compares its outputs."
+    return _NEXT[findings.outcome]
+
+
 # Evidence
 
 
@@ -133,6 +143,7 @@ def _evidence(findings: Findings, submission: Submission) -> list[str]:
         "" if build is None or findings.draws else _toolchain(build),
         "" if build is None else "\n".join(_kernel(kernel) for kernel in build.kernels),
         _draws(findings.draws),
+        _memory(findings.memory or (), submission),
         _output(findings.output),
     ]
 
@@ -143,6 +154,27 @@ def _diagnostics(diagnostics: tuple[Diagnostic, ...], submission: Submission) ->
     if len(ranked) > _MAX_DIAGNOSTICS:
         blocks.append(f"... and {len(ranked) - _MAX_DIAGNOSTICS} more.")
     return "\n".join(blocks)
+
+
+def _memory(memory: tuple[MemoryFinding, ...], submission: Submission) -> str:
+    lines = []
+    for finding in memory[:_MAX_FINDINGS]:
+        lines.append(f"{finding.kind}: {finding.text}")
+        for side in finding.sides:
+            code = _line(side.file, side.line, submission)
+            lines += [f"  {side}", *([] if code is None else [f"{side.line:>5} | {code}"])]
+    if len(memory) > _MAX_FINDINGS:
+        lines.append(f"... and {len(memory) - _MAX_FINDINGS} more.")
+    return "\n".join(lines)
+
+
+def _line(file: str | None, line: int | None, submission: Submission) -> str | None:
+    """A line of the submission, if there is one."""
+    source = None if file is None else submission.text(file)
+    lines = [] if source is None else source.split("\n")
+    if line is None or not 1 <= line <= len(lines):
+        return None
+    return lines[line - 1].expandtabs(4)[:_MAX_LINE_CHARS]
 
 
 def _diagnostic(diagnostic: Diagnostic, submission: Submission) -> str:

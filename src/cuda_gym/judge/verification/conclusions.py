@@ -58,11 +58,13 @@ def conclude_memory(findings: Findings, memory: tuple[MemoryFinding, ...] | None
     if not memory:
         return replace(findings, memory=memory)
     more = f" (and {len(memory) - 1} more)" if len(memory) > 1 else ""
+    where = f" in kernel {memory[0].kernel}" if memory[0].kernel else ""
+    place = next((f" at {s.file}:{s.line}" for s in memory[0].sides if s.file), "")
     is_host_work = all(finding.kind == "host access" for finding in memory)
     return replace(
         findings,
         outcome=Outcome.REFUSED if is_host_work else Outcome.WRONG,
-        summary=f"The memory check found a {memory[0]}{more}.",
+        summary=f"The memory check found: {memory[0].kind}{where}{place}{more}.",
         memory=memory,
     )
 

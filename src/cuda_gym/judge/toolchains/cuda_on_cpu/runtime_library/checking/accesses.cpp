@@ -95,11 +95,19 @@ void describe(char* text, size_t size, uintptr_t address, const Range* range) {
   }
 }
 
+// What would have put the two sides of a race in order.
+const char* what_is_missing(const Party* parties) {
+  if (parties[0].block != parties[1].block) return "; blocks of a launch have no order";
+  if (parties[0].thread >> 5 != parties[1].thread >> 5) return "; no __syncthreads is between";
+  return "; no __syncwarp is between";
+}
+
 void report(Fault fault, uintptr_t address, size_t bytes, const Range* range, const Party* parties,
             unsigned num_parties) {
   char where[160], text[240];
   describe(where, sizeof where, address, range);
-  snprintf(text, sizeof text, "%zu bytes at %s", bytes, where);
+  const char* const order = fault == Fault::data_race ? what_is_missing(parties) : "";
+  snprintf(text, sizeof text, "%zu bytes at %s%s", bytes, where, order);
   keep({fault, text, current_launch, parties, num_parties});
 }
 
