@@ -7,8 +7,8 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import rewrite
 
 REFUSED = [
     ('__device__ void f() { asm volatile("bar.sync 0;"); }', "inline PTX"),
-    ("#include <mma.h>", "wmma"),
-    ("using namespace nvcuda;", "wmma"),
+    ("void f() { nvcuda::wmma::bmma_sync(d, a, b, c); }", "wmma of less than 8 bits"),
+    ("using namespace nvcuda::wmma::experimental;", "wmma of less than 8 bits"),
     ("__device__ float f(cudaTextureObject_t t) { return tex1Dfetch<float>(t, 0); }", "texture"),
     ("__global__ void k() { cooperative_groups::this_grid().sync(); }", "synchronising a grid"),
     ("void f() { cudaLaunchCooperativeKernel(0, 1, 1, 0); }", "synchronising a grid"),
@@ -16,8 +16,10 @@ REFUSED = [
     ("void f() { cudaLaunchKernelEx(0, 0); }", "launching through a function call"),
     ("void f() { cudaGraph_t g; }", "CUDA graphs"),
     ("#include <cuda/barrier>", "this CUDA header (cuda/barrier)"),
-    ("__global__ void k() { __pipeline_commit(); }", "asynchronous copying"),
-    ("#include <cub/cub.cuh>", "a CUDA library (cub/cub.cuh)"),
+    ("__global__ void k() { __pipeline_arrive_on(b); }", "asynchronous copying"),
+    ("__global__ void k() { cuda::pipeline<cuda::thread_scope_thread> p; }", "asynchronous"),
+    ("#include <cub/device/device_scan.cuh>", "this part of CUB (cub/device/device_scan.cuh)"),
+    ("void f() { cub::DeviceScan::InclusiveSum(0, n, x, y, 1); }", "this part of CUB"),
     ("__global__ void k() { thrust::plus<int> p; }", "a CUDA library"),
     ("#include <cublas_v2.h>", "a CUDA library (cublas_v2.h)"),
     ("#include <cudnn.h>", "a CUDA library (cudnn.h)"),
@@ -47,7 +49,7 @@ def test_a_torch_header_is_answered_with_the_launcher() -> None:
 
 
 def test_every_place_is_told() -> None:
-    text = "#include <mma.h>\nint x;\n#include <cub/cub.cuh>\n"
+    text = "#include <cudnn.h>\nint x;\n#include <thrust/scan.h>\n"
     with pytest.raises(UnsupportedOnDevice, match=r"\(and 1 more\)") as refusal:
         rewrite({"kernels/k.cu": text})
     assert [d.line for d in refusal.value.diagnostics] == [1, 3]
@@ -60,9 +62,12 @@ def test_every_place_is_told() -> None:
         'const char* s = "asm(";\n',
         '#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\nvoid f() { asm(""); }\n#else\nint x;\n#endif\n',
         '#ifdef __CUDA_ARCH__\nvoid f() { asm(""); }\n#endif\n',
-        "#if 0\n#include <mma.h>\n#if 1\n#include <cub/cub.cuh>\n#endif\n#endif\nint y;\n",
-        "#if 1\nint x;\n#else\n#include <mma.h>\n#endif\n",
+        "#if 0\n#include <cudnn.h>\n#if 1\n#include <thrust/scan.h>\n#endif\n#endif\nint y;\n",
+        "#if 1\nint x;\n#else\n#include <cudnn.h>\n#endif\n",
         "int assembly, this_grid_size, wmma;\n",
+        "#include <mma.h>\nusing namespace nvcuda;\nvoid f() { wmma::mma_sync(d, a, b, c); }\n",
+        "#include <cub/block/block_scan.cuh>\nusing Scan = cub::BlockScan<int, 32>;\n",
+        "__global__ void k() { __pipeline_commit(); }\n",
         "__global__ void k() { if (1) {\n}\nvoid f() { k<<<1, 1>>>(); }\n",
     ],
 )
@@ -75,7 +80,7 @@ def test_what_does_not_reach_the_device_is_not_refused(text: str) -> None:
 )
 def test_what_may_reach_the_device_is_refused(condition: str) -> None:
     with pytest.raises(UnsupportedOnDevice):
-        rewrite({"kernels/k.cu": f"{condition}\n#include <mma.h>\n#endif\n"})
+        rewrite({"kernels/k.cu": f"{condition}\n#include <cudnn.h>\n#endif\n"})
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ _FEATURES = tuple(
             f"write it with CUDA intrinsics, {_OR_GPU}",
         ),
         _Feature(
-            r"\bnvcuda\b|\bwmma\s*::",
-            "wmma (tensor cores)",
-            f"multiply with fmaf, {_OR_GPU}",
+            r"\bbmma_sync\b|\bwmma\s*::\s*experimental\b",
+            "wmma of less than 8 bits",
+            f"multiply whole numbers with __dp4a, {_OR_GPU}",
         ),
         _Feature(
             r"\btexture\s*<|\bcuda(?:Texture|Surface)\w+|\btex[123]D\w*\s*[<(]|\bsurf[123]D\w*\s*[<(]",
@@ -67,15 +67,21 @@ _FEATURES = tuple(
             "launch the kernels one after another",
         ),
         _Feature(
-            r"\bmemcpy_async\b|\b__pipeline_\w+|\bcuda\s*::\s*(?:pipeline|barrier|memcpy_async)\b"
+            r"\b__pipeline_arrive_on\b|\bcuda\s*::\s*(?:pipeline|barrier|memcpy_async)\b"
             r"|\bmake_pipeline\b|\bcp_async\w*",
             "asynchronous copying (cp.async, cuda::pipeline, cuda::barrier)",
-            "copy with plain loads and __syncthreads",
+            "copy with __pipeline_memcpy_async, or with plain loads and __syncthreads",
         ),
         _Feature(
-            r"\bcub\s*::|\bthrust\s*::|\bcutlass\s*::|\bcute\s*::",
+            r"\bthrust\s*::|\bcutlass\s*::|\bcute\s*::",
             "a CUDA library",
             f"write the kernel yourself, {_OR_GPU}",
+        ),
+        _Feature(
+            r"\bcub\s*::\s*(?!(?:Block(?:Reduce|Scan|Load|Store)|Warp(?:Reduce|Scan)|Sum|Max|Min"
+            r"|BLOCK_\w+)\b)",
+            "this part of CUB",
+            f"use its BlockReduce, BlockScan, WarpReduce and WarpScan, {_OR_GPU}",
         ),
         _Feature(
             r"\bcurand\w+\s*[(;&*]|\bcublas\w+\s*\(|\bcudnn\w+\s*\(|\bcufft\w+\s*\(",
@@ -93,8 +99,19 @@ _HEADERS = (
         _Feature("", "a PyTorch or Python header", _LAUNCHER),
     ),
     (
-        re.compile(r"^(?:cub|thrust|cutlass|cute|nv|cooperative_groups/memcpy_async)(?:/|\.|$)"),
+        re.compile(r"^(?:thrust|cutlass|cute|nv)(?:/|\.|$)"),
         _Feature("", "a CUDA library", f"write the kernel yourself, {_OR_GPU}"),
+    ),
+    (
+        re.compile(
+            r"^cub/(?!(?:cub|block/block_(?:reduce|scan|load|store)|warp/warp_(?:reduce|scan)"
+            r"|thread/thread_operators)\.cuh$)"
+        ),
+        _Feature(
+            "",
+            "this part of CUB",
+            f"use its BlockReduce, BlockScan, WarpReduce and WarpScan, {_OR_GPU}",
+        ),
     ),
     (
         re.compile(r"^(?:cublas|cudnn|cufft|cusparse|cusolver|curand|nccl)"),
@@ -105,11 +122,7 @@ _HEADERS = (
         ),
     ),
     (
-        re.compile(r"^mma\.h$"),
-        _Feature("", "wmma (tensor cores)", f"multiply with fmaf, {_OR_GPU}"),
-    ),
-    (
-        re.compile(r"^cuda/|^cuda_(?:pipeline|awbarrier|fp8|fp4)"),
+        re.compile(r"^cuda/(?!(?:std/)?functional$)|^cuda_(?:awbarrier|fp8|fp4)"),
         _Feature("", "this CUDA header", f"write it with plain loads and __syncthreads, {_OR_GPU}"),
     ),
 )
