@@ -23,6 +23,7 @@ _WAITING = re.compile(
     r"__syncthreads\w*|__syncwarp|__shfl\w*|__ballot\w*|__any\w*|__all(_sync)?|__match_\w+"
     r"|__reduce_\w+_sync|__activemask|__nanosleep|__barrier_\w+|this_thread_block|tiled_partition"
     r"|coalesced_threads|thread_block|thread_block_tile|coalesced_group"
+    r"|wmma|mma_sync|\w+_matrix_sync|BlockReduce|BlockScan|WarpReduce|WarpScan"
 )
 _SPIN = re.compile(r"\bwhile\s*\([^;{}]{0,200}\batomic\w+[^;{}]{0,400}\)\s*(?:;|\{\s*\})")
 _NOT_CALLED = re.compile(rf"\b({IDENTIFIER})\b(?!\s*(?:<[^;{{}}()]{{0,200}}>)?\s*\()")
