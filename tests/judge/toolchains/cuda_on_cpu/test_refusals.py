@@ -98,3 +98,11 @@ def test_names_of_the_device_itself_are_not_for_submissions() -> None:
         CompileError, match=r"kernels/k.cu:2: error: the name 'cuda_on_cpu' is not allowed"
     ):
         rewrite({"kernels/k.cu": 'int x;\nextern "C" int cuda_on_cpu_launch(void*);\n'})
+
+
+def test_a_program_may_launch_a_kernel_from_a_kernel_and_not_wait_for_it() -> None:
+    launching = "__global__ void k(int n) { if (n) k<<<1, 1>>>(n - 1); }"
+    assert "k" in rewrite({"k.cu": launching}, is_submission=False).kernels
+    waiting = launching.replace("- 1);", "- 1);\ncudaDeviceSynchronize();")
+    with pytest.raises(UnsupportedOnDevice, match="waiting inside a kernel for a grid"):
+        rewrite({"k.cu": waiting}, is_submission=False)

@@ -16,7 +16,7 @@ from cuda_gym.errors import CompileError, UnsupportedOnDevice
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
 
-__all__ = ["doubtful_places", "refuse_dynamic_launches", "refuse_unsupported"]
+__all__ = ["doubtful_places", "refuse_unsupported", "refuse_waiting_kernels"]
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,10 @@ _HEADERS = (
     ),
 )
 _DYNAMIC = _Feature("", "launching a kernel from a kernel", "launch it from the host")
+_WAITING = (
+    "waiting inside a kernel for a grid that it launches",
+    "launch what comes behind it from the host",
+)
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b(.*)$", re.MULTILINE)
 
 
@@ -142,13 +146,15 @@ def refuse_unsupported(sources: Sequence[Source], found: Sequence[Declaration]) 
     _refuse(*doubtful_places(sources), *_diagnostics(_dynamic_launches(found)))
 
 
-def refuse_dynamic_launches(found: Sequence[Declaration]) -> None:
-    """A kernel that launches another one compiles here, and would wait for itself.
+def refuse_waiting_kernels(found: Sequence[Declaration]) -> None:
+    """A kernel may launch another one, and not wait for it: CUDA 12 has removed that.
 
     Raises:
         UnsupportedOnDevice: with one diagnostic for each place.
     """
-    _refuse(*_diagnostics(_dynamic_launches(found)))
+    waiting = (d for d in found if "cudaDeviceSynchronize" in d.mentions)
+    places = _dynamic_launches(waiting)
+    _refuse(*_diagnostics((path, line, *_WAITING) for path, line, _, _ in places))
 
 
 def doubtful_places(sources: Sequence[Source]) -> tuple[Diagnostic, ...]:
@@ -200,7 +206,7 @@ def _includes(source: Source, kept: str) -> Iterator[tuple[int, str]]:
             yield match.start(), ""
 
 
-def _dynamic_launches(found: Sequence[Declaration]) -> Iterator[tuple[str, int, str, str]]:
+def _dynamic_launches(found: Iterable[Declaration]) -> Iterator[tuple[str, int, str, str]]:
     for declaration in found:
         on_device = declaration.is_kernel or (
             declaration.kind is Kind.FUNCTION

@@ -33,8 +33,8 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.launches import rewrite_launches
 from cuda_gym.judge.toolchains.cuda_on_cpu.linkage import external_names, rewrite_linkage
 from cuda_gym.judge.toolchains.cuda_on_cpu.refusals import (
     doubtful_places,
-    refuse_dynamic_launches,
     refuse_unsupported,
+    refuse_waiting_kernels,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.shared_variables import with_margins
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Edits, Rewritten, Source
@@ -80,7 +80,7 @@ def rewrite(
     if is_submission:
         refuse_unsupported(sources, found)
     else:
-        refuse_dynamic_launches(found)
+        refuse_waiting_kernels(found)
     doubtful = () if is_submission else doubtful_places(sources)
     if checking:
         sources = [with_margins(source) for source in sources]

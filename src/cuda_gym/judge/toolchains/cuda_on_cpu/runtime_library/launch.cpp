@@ -324,6 +324,22 @@ int default_num_threads() {
   return (int)std::thread::hardware_concurrency();
 }
 
+void run_grid(const Launch* launch) {
+  ++num_launches;
+  Work work;
+  work.launch = launch;
+  work.num_blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+  const uint64_t asked = (uint64_t)cuda_on_cpu_num_threads();
+  const unsigned num_workers = (unsigned)(asked < work.num_blocks ? asked : work.num_blocks);
+  work.chunk = work.num_blocks / (num_workers * 16ull);
+  if (work.chunk == 0) work.chunk = 1;
+  const void* const code = launch->run_block ? (const void*)launch->run_block
+                                             : (const void*)launch->run_thread;
+  work.shared = {code, 0, 0};
+  if (is_poisoning) dl_iterate_phdr(find_segment, &work.shared);
+  pool->run(work, num_workers);
+}
+
 }  // namespace
 }  // namespace cuda_on_cpu
 
@@ -354,20 +370,10 @@ int cuda_on_cpu_allow_dynamic_shared(int bytes) {
 
 int cuda_on_cpu_launch(const Launch* launch) {
   if (!is_within_limits(*launch)) return 1;
+  if (cuda_on_cpu_block->launch) return launch_later(*launch), 0;
   std::lock_guard<std::mutex> lock(*launch_lock);
-  ++num_launches;
-  Work work;
-  work.launch = launch;
-  work.num_blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
-  const uint64_t asked = (uint64_t)cuda_on_cpu_num_threads();
-  const unsigned num_workers = (unsigned)(asked < work.num_blocks ? asked : work.num_blocks);
-  work.chunk = work.num_blocks / (num_workers * 16ull);
-  if (work.chunk == 0) work.chunk = 1;
-  const void* const code = launch->run_block ? (const void*)launch->run_block
-                                             : (const void*)launch->run_thread;
-  work.shared = {code, 0, 0};
-  if (is_poisoning) dl_iterate_phdr(find_segment, &work.shared);
-  pool->run(work, num_workers);
+  run_grid(launch);
+  for (Launch child; take_child(&child); release_child(child)) run_grid(&child);
   return 0;
 }
 

@@ -24,6 +24,14 @@ __attribute__((format(printf, 2, 3))) void set_error(int code, const char* forma
 // Gives the calling thread a stack for the fault handler, if one is installed.
 void prepare_thread_for_faults();
 
+// child_launches.cpp
+
+// Keeps a grid that a kernel launches, with a copy of its arguments.
+void launch_later(const Launch& launch);
+// The one that was launched first; false where there is none.
+bool take_child(Launch* child);
+void release_child(const Launch& child);
+
 // fibers.cpp
 
 constexpr size_t stack_bytes = 128 << 10;
