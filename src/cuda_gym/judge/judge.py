@@ -19,6 +19,7 @@ import random
 import secrets
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -92,6 +93,7 @@ class Judge:
         self._num_threads = self._config.num_threads or telemetry.num_cores()
         self._toolchain = make_toolchain(device)
         self._lock = DeviceLock(device)
+        self._builds = ThreadPoolExecutor(2, thread_name_prefix="checking build")
         self._pool = WorkerPool(
             num_threads=self._num_threads,
             memory_bytes=self._config.memory_bytes,
@@ -184,6 +186,7 @@ class Judge:
 
     def close(self) -> None:
         """End all processes; safe to call twice."""
+        self._builds.shutdown(wait=False, cancel_futures=True)
         self._pool.close()
 
     def _build(self, task: Task, submission: Submission) -> Build:
@@ -210,6 +213,8 @@ class Judge:
         assert compiled.build is not None
         attempt = _Attempt(findings=compiled)
         candidate = None
+        # While the draws are run: most of the time one core is enough for these.
+        checking = None if seed is None else self._builds.submit(self._build_checking, submission)
         try:
             with self._pool.reference(task) as reference:
                 with self._lock.shared():
@@ -227,9 +232,10 @@ class Judge:
                     attempt.loaded = self._load(match, task, submission, compiled.build)
                     attempt.draws = match.prove()
                 attempt.findings = conclude_draws(compiled, attempt.draws, candidate.printed)
-                if seed is not None and attempt.draws[-1].passed:
-                    memory = self._check_memory(task, submission, reference)
+                if checking is not None and attempt.draws[-1].passed:
+                    memory = self._check_memory(task, submission, reference, checking.result())
                     attempt.findings = conclude_memory(attempt.findings, memory)
+                    match.reload()  # the check has moved the reference's weights
                 if seed is not None and attempt.findings.outcome is Outcome.CORRECT:
                     with self._lock.exclusive():
                         attempt.timing = self._race(match, reference, attempt.loaded)
@@ -248,35 +254,44 @@ class Judge:
     def _check_alone(self, task: Task, submission: Submission, compiled: Findings) -> Findings:
         try:
             with self._pool.reference(task) as reference:
-                memory = self._check_memory(task, submission, reference)
+                build = self._build_checking(submission)
+                memory = self._check_memory(task, submission, reference, build)
         except (AgentError, MachineError) as error:
             return replace(conclude_error(error), build=compiled.build)
         clean = "The memory check found nothing." if memory is not None else _UNCHECKED
         findings = replace(compiled, outcome=Outcome.CORRECT, summary=clean)
         return conclude_memory(findings, memory)
 
+    def _build_checking(self, submission: Submission) -> Build | None:
+        """The checking build; None where there is none, though the other one was built."""
+        try:
+            with self._lock.shared():
+                return self._toolchain.build(
+                    submission, deadline_s=self._config.deadlines.build_s, checking=True
+                )
+        except (CompileError, CandidateTimeout):
+            return None
+
     def _check_memory(
-        self, task: Task, submission: Submission, reference: OpenReference
+        self, task: Task, submission: Submission, reference: OpenReference, build: Build | None
     ) -> tuple[MemoryFinding, ...] | None:
-        """One draw in a checking build; None where that could not be built, or not in time."""
-        deadlines = self._config.deadlines
+        """One draw in a checking build; None where it could not be run to its end."""
+        if build is None:
+            return None
         candidate = None
         try:
             with self._lock.shared():
-                build = self._toolchain.build(
-                    submission, deadline_s=deadlines.build_s, checking=True
-                )
                 candidate = self._pool.fork()
                 match = Match(
                     reference.worker,
                     candidate,
                     opened=reference.opened,
-                    deadlines=deadlines,
+                    deadlines=self._config.deadlines,
                     generator=random.Random(secrets.randbits(64)),
                 )
                 self._load(match, task, submission, build, check_blocks=_CHECKED_BLOCKS)
                 return self._toolchain.read_findings(build, match.check_memory())
-        except (CompileError, CandidateTimeout):
+        except CandidateTimeout:
             return None
         finally:
             if candidate is not None:

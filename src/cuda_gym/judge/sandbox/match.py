@@ -111,7 +111,7 @@ class Match:
         findings: list[DrawFindings] = []
         for number, kind in enumerate(plan):
             if number == len(plan) // 2:
-                self._reload()
+                self.reload()
             findings.append(self._draw(kind, repeats=2 if number == 0 else 1))
             if not findings[-1].passed:
                 break
@@ -179,7 +179,12 @@ class Match:
         )
         return {name: read_spec(spec) for name, spec in value.items()}, region
 
-    def _reload(self) -> None:
+    def reload(self) -> None:
+        """Move the reference's weights, and the candidate's with them.
+
+        Raises:
+            AgentError: the candidate failed.
+        """
         specs, region = self._new_weights()
         try:
             self._candidate.reload(Reload(weights=specs), region, deadline_s=self._deadlines.load_s)
