@@ -17,6 +17,7 @@ namespace {
 
 pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<int> last_error{0};
+std::atomic<int> fatal_error{0};
 char message[1024];
 char taken_message[1024];
 
@@ -78,9 +79,23 @@ void on_fault(int, siginfo_t* info, void*) {
 
 }  // namespace
 
+// A kernel that has failed while it ran leaves a GPU's memory in doubt: from then on every call fails
+// likewise. A launch or a call that is refused is told once. Whoever loads a library of kernels takes
+// the error himself and decides what it means.
+bool is_fatal(int code) {
+  if (!is_program()) return false;
+  switch (code) {
+    case illegal_address:
+    case misaligned_address:
+    case launch_failure: return true;
+    default: return false;
+  }
+}
+
 void set_error(int code, const char* format, ...) {
   pthread_mutex_lock(&error_lock);
-  if (!last_error) last_error = code;
+  last_error = code;
+  if (is_fatal(code) && !fatal_error) fatal_error = code;
   if (!message[0]) {
     va_list arguments;
     va_start(arguments, format);
@@ -89,6 +104,15 @@ void set_error(int code, const char* format, ...) {
   }
   pthread_mutex_unlock(&error_lock);
 }
+
+int sticky_error() { return fatal_error; }
+
+cudaError_t failed(cudaError_t error) {
+  last_error = error;
+  return error;
+}
+
+void forget_errors() { last_error = fatal_error = 0; }
 
 void prepare_thread_for_faults() {
   if (fault_descriptor < 0) return;
@@ -107,34 +131,9 @@ using namespace cuda_on_cpu;
 
 extern "C" {
 
-int cuda_on_cpu_last_error(int clear) { return clear ? last_error.exchange(0) : last_error.load(); }
-
-const char* cuda_on_cpu_error_name(int code) {
-  switch (code) {
-    case 0: return "cudaSuccess";
-    case 1: return "cudaErrorInvalidValue";
-    case 2: return "cudaErrorMemoryAllocation";
-    case 9: return "cudaErrorInvalidConfiguration";
-    case 101: return "cudaErrorInvalidDevice";
-    case 700: return "cudaErrorIllegalAddress";
-    case 719: return "cudaErrorLaunchFailure";
-    case 801: return "cudaErrorNotSupported";
-    default: return "cudaErrorUnknown";
-  }
-}
-
-const char* cuda_on_cpu_error_string(int code) {
-  switch (code) {
-    case 0: return "no error";
-    case 1: return "invalid argument";
-    case 2: return "out of memory";
-    case 9: return "invalid configuration argument";
-    case 101: return "invalid device ordinal";
-    case 700: return "an illegal memory access was encountered";
-    case 719: return "unspecified launch failure";
-    case 801: return "operation not supported";
-    default: return "unknown error";
-  }
+int cuda_on_cpu_last_error(int clear) {
+  if (const int sticky = sticky_error()) return sticky;
+  return clear ? last_error.exchange(0) : last_error.load();
 }
 
 // The message of the first launch that failed, whether or not the submission has read the error;
@@ -143,7 +142,7 @@ const char* cuda_on_cpu_take_error(void) {
   pthread_mutex_lock(&error_lock);
   memcpy(taken_message, message, sizeof message);
   message[0] = 0;
-  last_error = 0;
+  forget_errors();
   pthread_mutex_unlock(&error_lock);
   return taken_message[0] ? taken_message : nullptr;
 }
@@ -176,6 +175,16 @@ void cuda_on_cpu_wait_in_loop(const char* what) {
       "that the kernel names\n",
       kernel, what);
   leave_with(line, length < (int)sizeof line ? length : (int)sizeof line - 1);
+}
+
+// Some lanes of a warp are not where all 32 are to meet.
+void cuda_on_cpu_lanes_missing(void) {
+  const Block* const block = cuda_on_cpu_block;
+  set_error(launch_failure,
+            "kernel %s, block (%u,%u,%u): deadlock: a warp operation waits for all lanes of a warp, "
+            "and some of them never arrive",
+            block->launch ? block->launch->kernel : "?", block->index.x, block->index.y,
+            block->index.z);
 }
 
 void cuda_on_cpu_trap(void) { __builtin_trap(); }

@@ -359,6 +359,8 @@ void cuda_on_cpu_set_num_threads(int count) { chosen_num_threads = count; }
 void cuda_on_cpu_poison_shared_memory(int on) { is_poisoning = on != 0; }
 uint64_t cuda_on_cpu_num_launches(void) { return num_launches; }
 
+int cuda_on_cpu_dynamic_shared_limit(void) { return allowed_dynamic_shared; }
+
 // Allowed once, allowed for every kernel: what matters is that it was asked for at all.
 int cuda_on_cpu_allow_dynamic_shared(int bytes) {
   if (bytes < 0 || bytes > largest_dynamic_shared) return invalid_value;
@@ -369,6 +371,9 @@ int cuda_on_cpu_allow_dynamic_shared(int bytes) {
 }
 
 int cuda_on_cpu_launch(const Launch* launch) {
+#if !CUDA_ON_CPU_CHECKING
+  if (sticky_error()) return 1;
+#endif
   if (!is_within_limits(*launch)) return 1;
   if (cuda_on_cpu_block->launch) return launch_later(*launch), 0;
   std::lock_guard<std::mutex> lock(*launch_lock);

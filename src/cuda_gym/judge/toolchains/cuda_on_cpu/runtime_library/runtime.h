@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "../include/cuda_on_cpu/block.h"
+#include "../include/cuda_on_cpu/error_codes.h"
 #include "../include/cuda_on_cpu/fibers.h"
 #include "../include/cuda_on_cpu/launch.h"
 #include "checks.h"
@@ -21,6 +22,15 @@ constexpr int launch_failure = 719;
 
 // Keeps the first error until it is read, and the first message until the judge has taken it.
 __attribute__((format(printf, 2, 3))) void set_error(int code, const char* format, ...);
+// A call that is refused: the program finds the same error again in cudaGetLastError. No message.
+cudaError_t failed(cudaError_t error);
+// What a kernel that has failed leaves behind for every later call; 0 where none has.
+int sticky_error();
+void forget_errors();
+// Whether this process is a CUDA program, and not somebody who has loaded a library of kernels.
+bool is_program();
+// Whether an address can only be the host's: a program's heap or stack. A library does not know.
+bool is_of_host_only(const void* address);
 // Gives the calling thread a stack for the fault handler, if one is installed.
 void prepare_thread_for_faults();
 
