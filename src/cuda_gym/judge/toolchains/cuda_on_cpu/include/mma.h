@@ -101,6 +101,14 @@ class fragment {
 
 namespace cuda_on_cpu {
 
+// Waiting is much code, and a kernel is compiled in one piece; the checking build wants to see which
+// line of it accesses memory.
+#if CUDA_ON_CPU_CHECKING
+#define CUDA_ON_CPU_APART inline __attribute__((always_inline))
+#else
+#define CUDA_ON_CPU_APART __attribute__((noinline))
+#endif
+
 // The offset of an element in memory.
 template <class Fragment>
 CUDA_ON_CPU_INLINE size_t offset_of(int element, int lane, unsigned stride, bool is_by_rows) {
@@ -109,11 +117,16 @@ CUDA_ON_CPU_INLINE size_t offset_of(int element, int lane, unsigned stride, bool
   return is_by_rows ? row * stride + column : column * stride + row;
 }
 template <class Fragment>
-CUDA_ON_CPU_INLINE void load(Fragment& to, const typename Fragment::storage_element_type* from,
+CUDA_ON_CPU_APART void load(Fragment& to, const typename Fragment::storage_element_type* from,
                              unsigned stride, bool is_by_rows) {
   __syncwarp();
+#pragma GCC unroll 1
   for (int i = 0; i < Fragment::num_elements; ++i)
     to.x[i] = from[offset_of<Fragment>(i, (int)lane(), stride, is_by_rows)];
+}
+
+CUDA_ON_CPU_INLINE float finite(float v) {
+  return v != v ? 0.0f : v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : v;
 }
 
 // What the lanes have brought to a product; null where there is no such lane.
@@ -126,28 +139,48 @@ struct Operands {
 };
 
 // One lane computes for all. It reads what the others hold, which the checking build would take for
-// stray accesses: hence without instrumentation.
+// stray accesses: hence without instrumentation. Functions of their own, and loops as they are
+// written: unrolled into one, each product would take a second to compile.
 #define CUDA_ON_CPU_UNCHECKED __attribute__((noinline, no_sanitize("thread")))
 
 template <class All>
 CUDA_ON_CPU_UNCHECKED void bring(All* to, const All& operands) {
   *to = operands;
 }
-template <class Sum, int size, class Fragment>
-__attribute__((no_sanitize("thread"))) inline void gather(Sum (&matrix)[size], const Fragment& part, int lane) {
+template <class Sum, class Fragment>
+CUDA_ON_CPU_UNCHECKED void gather(Sum* matrix, const Fragment& part, int lane) {
+  constexpr int size = Fragment::num_rows * Fragment::num_columns;
   constexpr bool is_tf32 = same<typename Fragment::element_type, nvcuda::wmma::precision::tf32>;
-  for (int i = 0; i < Fragment::num_elements; ++i)
+#pragma GCC unroll 1
+  for (int i = 0; i < Fragment::num_elements; ++i) {
+    const auto element = part.x[i];
     // The last 13 digits of a float are no part of tf32.
     if constexpr (is_tf32)
-      matrix[place_of<size>(i, lane)] =
-          bit_cast<float>(bit_cast<unsigned>(part.x[i]) & 0xffffe000u);
+      matrix[place_of<size>(i, lane)] = bit_cast<float>(bit_cast<unsigned>(element) & 0xffffe000u);
     else
-      matrix[place_of<size>(i, lane)] = (Sum)part.x[i];
+      matrix[place_of<size>(i, lane)] = (Sum)element;
+  }
 }
-CUDA_ON_CPU_INLINE float finite(float v) {
-  return v != v ? 0.0f : v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : v;
+template <class Sum, int m, int n, int k>
+CUDA_ON_CPU_UNCHECKED void add_product(const Sum* a, const Sum* b, Sum* d) {
+#pragma GCC unroll 1
+  for (int i = 0; i < m; ++i)
+#pragma GCC unroll 1
+    for (int p = 0; p < k; ++p)
+      for (int j = 0; j < n; ++j) d[i * n + j] += a[i * k + p] * b[p * n + j];
 }
-
+template <class Sum, class Fragment>
+CUDA_ON_CPU_UNCHECKED void scatter(const Sum* matrix, Fragment& part, int lane, bool saturates) {
+  using Element = typename Fragment::element_type;
+#pragma GCC unroll 1
+  for (int i = 0; i < Fragment::num_elements; ++i) {
+    const Sum sum = matrix[place_of<Fragment::num_rows * Fragment::num_columns>(i, lane)];
+    if constexpr (same<Element, int>)
+      part.x[i] = saturates ? to_whole<int>((double)sum) : (int)sum;
+    else
+      part.x[i] = (Element)(saturates ? (Sum)finite((float)sum) : sum);
+  }
+}
 template <class Sum, class D, class A, class B, class C>
 CUDA_ON_CPU_UNCHECKED void multiply(const Operands<D, A, B, C> (&lanes)[32], bool saturates) {
   constexpr int m = D::num_rows, n = D::num_columns, k = A::num_columns;
@@ -158,20 +191,9 @@ CUDA_ON_CPU_UNCHECKED void multiply(const Operands<D, A, B, C> (&lanes)[32], boo
     gather(b, *lanes[lane].b, lane);
     gather(d, *lanes[lane].c, lane);
   }
-  for (int i = 0; i < m; ++i)
-    for (int p = 0; p < k; ++p)
-      for (int j = 0; j < n; ++j) d[i * n + j] += a[i * k + p] * b[p * n + j];
-  for (int lane = 0; lane < 32; ++lane) {
-    if (!lanes[lane].d) continue;
-    for (int i = 0; i < D::num_elements; ++i) {
-      using Element = typename D::element_type;
-      const Sum sum = d[place_of<m * n>(i, lane)];
-      if constexpr (same<Element, int>)
-        lanes[lane].d->x[i] = saturates ? to_whole<int>((double)sum) : (int)sum;
-      else
-        lanes[lane].d->x[i] = (Element)(saturates ? (Sum)finite((float)sum) : sum);
-    }
-  }
+  add_product<Sum, m, n, k>(a, b, d);
+  for (int lane = 0; lane < 32; ++lane)
+    if (lanes[lane].d) scatter(d, *lanes[lane].d, lane, saturates);
 }
 
 }  // namespace cuda_on_cpu
@@ -199,17 +221,18 @@ inline void load_matrix_sync(fragment<accumulator, m, n, k, T>& to, const T* fro
   cuda_on_cpu::load(to, from, stride, layout == mem_row_major);
 }
 template <int m, int n, int k, class T>
-inline void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& from, unsigned stride,
+CUDA_ON_CPU_APART void store_matrix_sync(T* to, const fragment<accumulator, m, n, k, T>& from, unsigned stride,
                               layout_t layout) {
   using Fragment = fragment<accumulator, m, n, k, T>;
   __syncwarp();
+#pragma GCC unroll 1
   for (int i = 0; i < Fragment::num_elements; ++i)
     to[cuda_on_cpu::offset_of<Fragment>(i, (int)cuda_on_cpu::lane(), stride,
                                         layout == mem_row_major)] = from.x[i];
 }
 
 template <int m, int n, int k, class T, class LayoutA, class LayoutB, class D, class C>
-inline void mma_sync(fragment<accumulator, m, n, k, D>& d,
+CUDA_ON_CPU_APART void mma_sync(fragment<accumulator, m, n, k, D>& d,
                      const fragment<matrix_a, m, n, k, T, LayoutA>& a,
                      const fragment<matrix_b, m, n, k, T, LayoutB>& b,
                      const fragment<accumulator, m, n, k, C>& c, bool saturates = false) {

@@ -4,6 +4,15 @@
 //
 // Included with CUDA_ON_CPU_NARROW_TYPE and CUDA_ON_CPU_NARROW_PAIR defined; no guard on purpose.
 
+// A program may have macros of these names.
+#pragma push_macro("T")
+#pragma push_macro("P")
+#pragma push_macro("WIDE")
+#pragma push_macro("NARROW")
+#undef T
+#undef P
+#undef WIDE
+#undef NARROW
 #define T CUDA_ON_CPU_NARROW_TYPE
 #define P CUDA_ON_CPU_NARROW_PAIR
 #define WIDE(v) cuda_on_cpu::wide(v)
@@ -134,7 +143,7 @@ CUDA_ON_CPU_INLINE P atomicAdd(P* p, P v) {
   return cuda_on_cpu::replace_atomically<uint32_t>(p, [=](P old) { return old + v; });
 }
 
-#undef T
-#undef P
-#undef WIDE
-#undef NARROW
+#pragma pop_macro("T")
+#pragma pop_macro("P")
+#pragma pop_macro("WIDE")
+#pragma pop_macro("NARROW")

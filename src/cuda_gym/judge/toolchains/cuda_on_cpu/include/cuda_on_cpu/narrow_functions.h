@@ -3,6 +3,21 @@
 // Included with CUDA_ON_CPU_NARROW_TYPE, CUDA_ON_CPU_NARROW_PAIR and CUDA_ON_CPU_NARROW_NAME (what
 // conversions call it: half) defined; no guard on purpose.
 
+// A program may have macros of these names.
+#pragma push_macro("T")
+#pragma push_macro("P")
+#pragma push_macro("N")
+#pragma push_macro("WIDE")
+#pragma push_macro("NARROW")
+#pragma push_macro("JOIN5")
+#pragma push_macro("JOIN5_")
+#undef T
+#undef P
+#undef N
+#undef WIDE
+#undef NARROW
+#undef JOIN5
+#undef JOIN5_
 #define T CUDA_ON_CPU_NARROW_TYPE
 #define P CUDA_ON_CPU_NARROW_PAIR
 #define N CUDA_ON_CPU_NARROW_NAME
@@ -114,10 +129,10 @@ CUDA_ON_CPU_INLINE P __lowhigh2highlow(P v) { return P(v.y, v.x); }
 CUDA_ON_CPU_INLINE float __low2float(P v) { return WIDE(v.x); }
 CUDA_ON_CPU_INLINE float __high2float(P v) { return WIDE(v.y); }
 
-#undef T
-#undef P
-#undef N
-#undef WIDE
-#undef NARROW
-#undef JOIN5
-#undef JOIN5_
+#pragma pop_macro("T")
+#pragma pop_macro("P")
+#pragma pop_macro("N")
+#pragma pop_macro("WIDE")
+#pragma pop_macro("NARROW")
+#pragma pop_macro("JOIN5")
+#pragma pop_macro("JOIN5_")
