@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -32,7 +33,20 @@ constexpr size_t signal_stack_bytes = 64 << 10;
   _exit(139);
 }
 
-const char* describe(const siginfo_t* info, const Block* block, char* text, size_t size) {
+// Whether an address lies just below what is in use of the stack: recursion without end, most of all.
+bool is_below_stack(const void* address, const void* context) {
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  const auto top = static_cast<uintptr_t>(registers.gregs[REG_RSP]);
+#else
+  const auto top = static_cast<uintptr_t>(registers.sp);
+#endif
+  constexpr uintptr_t above = 4 << 10, below = 256 << 10;
+  return reinterpret_cast<uintptr_t>(address) + below - top < above + below;
+}
+
+const char* describe(const siginfo_t* info, const Block* block, const void* context, char* text,
+                     size_t size) {
   switch (info->si_signo) {
     case SIGFPE: return "whole-number division by zero";
     case SIGILL: return "__trap() or an illegal instruction";
@@ -43,6 +57,8 @@ const char* describe(const siginfo_t* info, const Block* block, char* text, size
   if (block->launch && is_stack_overflow(block->current, info->si_addr))
     snprintf(text, size, "the local variables of a thread take more than %zu KiB",
              stack_bytes >> 10);
+  else if (is_below_stack(info->si_addr, context))
+    return "no stack is left: recursion without end, or local variables that are too large,";
   else
     snprintf(text, size, "illegal address 0x%llx",
              (unsigned long long)reinterpret_cast<uintptr_t>(info->si_addr));
@@ -55,11 +71,11 @@ void be_the_first_to_report() {
   while (is_taken.test_and_set()) pause();
 }
 
-void on_fault(int, siginfo_t* info, void*) {
+void on_fault(int, siginfo_t* info, void* context) {
   be_the_first_to_report();
   char what[128], line[512];
   const Block* const block = cuda_on_cpu_block;
-  const char* const fact = describe(info, block, what, sizeof what);
+  const char* const fact = describe(info, block, context, what, sizeof what);
   int length;
   if (!block->launch) {
     length = snprintf(line, sizeof line, "%s outside any kernel\n", fact);
@@ -95,12 +111,15 @@ bool is_fatal(int code) {
 void set_error(int code, const char* format, ...) {
   pthread_mutex_lock(&error_lock);
   last_error = code;
-  if (is_fatal(code) && !fatal_error) fatal_error = code;
+  const bool is_new = is_fatal(code) && !fatal_error;
+  if (is_new) fatal_error = code;
   if (!message[0]) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    // A program learns no more than the number of an error.
+    if (is_new) dprintf(fault_descriptor < 0 ? STDERR_FILENO : fault_descriptor, "%s\n", message);
   }
   pthread_mutex_unlock(&error_lock);
 }
@@ -175,16 +194,6 @@ void cuda_on_cpu_wait_in_loop(const char* what) {
       "that the kernel names\n",
       kernel, what);
   leave_with(line, length < (int)sizeof line ? length : (int)sizeof line - 1);
-}
-
-// Some lanes of a warp are not where all 32 are to meet.
-void cuda_on_cpu_lanes_missing(void) {
-  const Block* const block = cuda_on_cpu_block;
-  set_error(launch_failure,
-            "kernel %s, block (%u,%u,%u): deadlock: a warp operation waits for all lanes of a warp, "
-            "and some of them never arrive",
-            block->launch ? block->launch->kernel : "?", block->index.x, block->index.y,
-            block->index.z);
 }
 
 void cuda_on_cpu_trap(void) { __builtin_trap(); }

@@ -219,6 +219,13 @@ class Pool {
     if (num_workers > 1) wait_for_the_others();
   }
 
+  // Some block that is being run; null where none is. For a signal handler: takes no lock.
+  const Block* running() const {
+    for (const Worker* const worker : workers_)
+      if (worker->block.launch) return &worker->block;
+    return nullptr;
+  }
+
  private:
   void add_worker() {
     const size_t number = workers_.size();
@@ -341,6 +348,9 @@ void run_grid(const Launch* launch) {
 }
 
 }  // namespace
+
+const Block* running_block() { return pool->running(); }
+
 }  // namespace cuda_on_cpu
 
 using namespace cuda_on_cpu;

@@ -42,6 +42,11 @@ void launch_later(const Launch& launch);
 bool take_child(Launch* child);
 void release_child(const Launch& child);
 
+// launch.cpp
+
+// Some block that is being run; null where none is. Takes no lock.
+const Block* running_block();
+
 // fibers.cpp
 
 constexpr size_t stack_bytes = 128 << 10;
