@@ -63,13 +63,14 @@ class CpuToolchain:
         return f"{find_compiler().version} (cuda_on_cpu {own_version()[:8]})"
 
     def warm(self) -> None:
-        """Build the runtime library ahead of time, if this machine does not have it yet.
+        """Build the runtime libraries ahead of time, if this machine does not have them yet.
 
         Raises:
             MissingTool: no compiler, or one that cannot build it.
             StorageError: the cache cannot be written.
         """
-        runtime_library(self._cache, find_compiler())
+        for checking in (False, True):
+            runtime_library(self._cache, find_compiler(), checking=checking)
 
     def build(
         self, submission: Submission, *, deadline_s: float = 60.0, checking: bool = False
@@ -126,9 +127,20 @@ class CpuToolchain:
         deadline = time.monotonic() + deadline_s
         with self._cache.workspace() as folder:
             library = folder / _LIBRARY_NAME
-            diagnostics = build_library(
-                compiler, program, library, runtime, deadline, checking=checking
-            )
+            try:
+                diagnostics = build_library(
+                    compiler, program, library, runtime, deadline, checking=checking
+                )
+            except CompileError:
+                if not {Mode.PHASES, Mode.ROUNDS} & set(program.kernels.values()):
+                    raise
+                # What is wrong may be the cut, and is to be told in the words of the source.
+                program = rewrite(files, checking=checking, cuts=False)
+                library = folder / "uncut" / _LIBRARY_NAME
+                library.parent.mkdir()
+                diagnostics = build_library(
+                    compiler, program, library, runtime, deadline, checking=checking
+                )
             facts = {
                 "kernels": _resources(program, library.read_bytes()),
                 "diagnostics": [_plain(diagnostic) for diagnostic in diagnostics],
@@ -154,7 +166,7 @@ def _resources(program: Program, library: bytes) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "mode": "fibers" if mode is Mode.FIBERS else "loop",
+            "mode": mode.value if mode in (Mode.FIBERS, Mode.PHASES) else "loop",
             "shared_bytes": sum(shared.get(word, 0) for word in {name, *program.reaches[name]}),
         }
         for name, mode in program.kernels.items()

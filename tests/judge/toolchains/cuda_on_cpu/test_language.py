@@ -426,7 +426,7 @@ def test_classes_enums_and_default_arguments(program: Programs, is_relu: bool) -
     styles("leaky", y, 50, 70, is_relu)
     np.testing.assert_array_equal(y, np.where(x > 0, x, 0 if is_relu else x * np.float32(0.1)))
     assert {k.name: k.mode for k in styles.build.kernels} == {
-        "sgemm_tiled": "fibers",
+        "sgemm_tiled": "phases",
         "layer_norm": "fibers",
         "activate_2d": "loop",
         "max_kernel": "loop",

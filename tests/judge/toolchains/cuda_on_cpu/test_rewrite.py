@@ -76,7 +76,7 @@ def test_every_kernel_is_listed_with_its_mode() -> None:
             "kernels/b.cuh": "template <int N> __global__ void __launch_bounds__(N) b() { __syncthreads(); }",
         }
     )
-    assert dict(program.kernels) == {"a": Mode.LOOP, "b": Mode.FIBERS}
+    assert dict(program.kernels) == {"a": Mode.LOOP, "b": Mode.PHASES}
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, unique
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER
 
-__all__ = ["Mode", "Modes", "all_as_fibers", "modes"]
+__all__ = ["Mode", "Modes", "all_as_fibers", "is_waiting", "modes", "spins"]
 
 _WAITING = re.compile(
     r"__syncthreads\w*|__syncwarp|__shfl\w*|__ballot\w*|__any\w*|__all(_sync)?|__match_\w+"
@@ -28,6 +28,8 @@ _WAITING = re.compile(
 _SPIN = re.compile(r"\bwhile\s*\([^;{}]{0,200}\batomic\w+[^;{}]{0,400}\)\s*(?:;|\{\s*\})")
 _NOT_CALLED = re.compile(rf"\b({IDENTIFIER})\b(?!\s*(?:<[^;{{}}()]{{0,200}}>)?\s*\()")
 _PASTED = re.compile(r"\b__\w*\s*##")
+
+_CALLABLE = (Kind.FUNCTION, Kind.PROTOTYPE)
 
 
 @unique
@@ -40,6 +42,10 @@ class Mode(Enum):
     """Likewise, and `threadIdx` is kept for the functions that read it."""
     FIBERS = "fibers"
     """Each with a stack of its own where it has to wait."""
+    PHASES = "phases"
+    """As one loop for each stretch between two barriers; see `fission.py`."""
+    ROUNDS = "rounds"
+    """As one loop for each round of a loop over an array; likewise, and nothing waits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +57,19 @@ class Modes:
     """For launches whose kernel is not known by name: macro parameters, function pointers."""
     keeps_index: bool
     """Whether functions other than kernels read `threadIdx`."""
+    waiting: frozenset[str] = frozenset()
+    """Names whose mention may mean a wait."""
+    indexing: frozenset[str] = frozenset()
+    """Names whose mention may mean that a function other than a kernel reads `threadIdx`."""
+    is_hidden: bool = False
+    """Whether a kernel may wait without a mention of any of these names."""
+
+    def with_phases(self, kernels: Iterable[str]) -> Modes:
+        """The same, some kernels now being run as phases."""
+        cut = {
+            name: Mode.PHASES if self.of(name) is Mode.FIBERS else Mode.ROUNDS for name in kernels
+        }
+        return replace(self, kernels={**self.kernels, **cut})
 
     def of(self, kernel: str) -> Mode:
         """The mode in which a name is launched."""
@@ -80,7 +99,31 @@ def modes(found: Sequence[Declaration]) -> Modes:
     unknown = Mode.FIBERS if waiting else loop
     # A cooperative group reads it for the kernel that holds the group.
     keeps_index = bool(indexing_names) or any("cooperative_groups" in d.mentions for d in found)
-    return Modes(kernels=kernels, unknown=unknown, keeps_index=keeps_index)
+    marks = _names(d for d in found if d.kind is Kind.MACRO) | {"__device__", "__global__"}
+    on_device = [d for d in found if d.kind not in _CALLABLE or _may_be_for_device(d, marks)]
+    return Modes(
+        kernels=kernels,
+        unknown=unknown,
+        keeps_index=keeps_index,
+        waiting=_names(_reaching(on_device, [d for d in on_device if _waits(d)])),
+        indexing=indexing_names,
+        is_hidden=everything,
+    )
+
+
+def _may_be_for_device(function: Declaration, marks: frozenset[str]) -> bool:
+    return not marks.isdisjoint(re.findall(IDENTIFIER, function.head))
+
+
+def is_waiting(word: str) -> bool:
+    """Whether it is the name of something that waits for other threads."""
+    return _WAITING.fullmatch(word) is not None
+
+
+def spins(declaration: Declaration) -> bool:
+    """Whether a loop in it waits for memory to change."""
+    text = declaration.source.masked[declaration.start : declaration.end]
+    return _SPIN.search(text) is not None
 
 
 def all_as_fibers(found: Sequence[Declaration]) -> Modes:
@@ -95,8 +138,7 @@ def _stricter(a: Mode, b: Mode) -> Mode:
 
 
 def _waits(declaration: Declaration) -> bool:
-    text = declaration.source.masked[declaration.start : declaration.end]
-    return any(map(_WAITING.fullmatch, declaration.mentions)) or _SPIN.search(text) is not None
+    return any(map(is_waiting, declaration.mentions)) or spins(declaration)
 
 
 def _pastes(declaration: Declaration) -> bool:

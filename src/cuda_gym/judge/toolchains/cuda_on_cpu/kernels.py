@@ -11,7 +11,7 @@ without the name, the parameters or the body.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import without_attributes
@@ -132,7 +132,12 @@ def _names_by_macro(masked: str, macro: re.Match[str], name: str) -> frozenset[s
 
 
 def rewrite_kernels(
-    source: Source, heads: Iterable[KernelHead], values: frozenset[str], edits: Edits
+    source: Source,
+    heads: Iterable[KernelHead],
+    values: frozenset[str],
+    edits: Edits,
+    *,
+    cut: Collection[int | None] = (),
 ) -> None:
     """Give every kernel of a file its hidden parameter and its indices.
 
@@ -141,12 +146,13 @@ def rewrite_kernels(
         heads: The kernels in it.
         values: The names of those that must keep the type that is written.
         edits: Where the changes are collected.
+        cut: Offsets of the bodies that get their indices phase by phase instead.
     """
     for head in heads:
         is_plain = not head.names.isdisjoint(values)
         if head.opening is not None and not is_plain:
             _hide_parameter(source.masked, head.opening, edits)
-        if head.body is not None:
+        if head.body is not None and head.body not in cut:
             place = "_OF_CURRENT" if is_plain else ""
             edits.insert(head.body, f" CUDA_ON_CPU_PROLOGUE{place} ")
 

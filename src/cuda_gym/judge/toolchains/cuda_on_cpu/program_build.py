@@ -70,7 +70,7 @@ def build_executable(
     """
     folder = executable.parent
     texts = {file.name: file.text for file in sources.files if not _is_plain(file)}
-    program = rewrite(texts, is_submission=False, checking=checking)
+    program = rewrite(texts, is_submission=False, checking=checking, cuts=False)
     rewritten = dict(program.files)
     for file in sources.files:
         if _is_plain(file):

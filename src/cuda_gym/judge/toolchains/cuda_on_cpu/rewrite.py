@@ -22,6 +22,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.dynamic_shared import (
     pointers_at_namespace_scope,
     rewrite_shared,
 )
+from cuda_gym.judge.toolchains.cuda_on_cpu.fission import fission
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_values import kernel_names
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernels import (
     KernelHead,
@@ -36,7 +37,10 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.refusals import (
     refuse_unsupported,
     refuse_waiting_kernels,
 )
-from cuda_gym.judge.toolchains.cuda_on_cpu.shared_variables import with_margins
+from cuda_gym.judge.toolchains.cuda_on_cpu.shared_variables import (
+    with_margins,
+    with_named_variables,
+)
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Edits, Rewritten, Source
 
 __all__ = ["Program", "rewrite"]
@@ -59,7 +63,11 @@ class Program:
 
 
 def rewrite(
-    files: Mapping[str, str], *, is_submission: bool = True, checking: bool = False
+    files: Mapping[str, str],
+    *,
+    is_submission: bool = True,
+    checking: bool = False,
+    cuts: bool = True,
 ) -> Program:
     """Rewrite `.cu` files and the headers that they include.
 
@@ -69,6 +77,7 @@ def rewrite(
             other files. A program of somebody's own may name it in a header that it hardly uses.
         checking: Whether it is for the checking build: every kernel runs as fibers, and shared
             variables lie between margins.
+        cuts: Whether kernels with barriers may be cut into phases; `fission.py` has the conditions.
 
     Raises:
         UnsupportedOnDevice: for what the cpu device does not have.
@@ -83,25 +92,30 @@ def rewrite(
         refuse_waiting_kernels(found)
     doubtful = () if is_submission else doubtful_places(sources)
     if checking:
-        sources = [with_margins(source) for source in sources]
+        sources = [with_named_variables(with_margins(source)) for source in sources]
         found = [d for source in sources for d in declarations(source, words)]
     decided = all_as_fibers(found) if checking else modes(found)
     heads = {source.path: list(kernel_heads(source, words)) for source in sources}
     names = kernel_names(sources, found, [h.names for own in heads.values() for h in own])
+    kernels = _kernels(found, heads)
+    phases = fission(found, kernels, names.values, decided) if cuts and not checking else {}
+    decided = decided.with_phases(phases)
     pointers = pointers_at_namespace_scope(found)
     external = external_names(found)
     rewritten = {}
     for source in sources:
         own = [d for d in found if d.source is source]
         edits = Edits(source)
-        rewrite_kernels(source, heads[source.path], names.values, edits)
+        changes = {kernels[k].body: changes for k, changes in phases.items() if kernels[k] in own}
+        rewrite_kernels(source, heads[source.path], names.values, edits, cut=changes)
         rewrite_linkage(own, external, edits)
         rewrite_shared(source, own, pointers, edits)
         rewrite_launches(source, decided, names, edits)
         for match in re.finditer(r"\b__noinline__\b", source.masked):
             edits.replace(*match.span(), "__attribute__((noinline))")
+        for change in (change for kernel in changes.values() for change in kernel):
+            edits.replace(change.start, change.end, change.text)
         rewritten[source.path] = edits.apply()
-    kernels = _kernels(found, heads)
     return Program(
         files=rewritten,
         kernels={name: decided.of(name) for name in kernels},

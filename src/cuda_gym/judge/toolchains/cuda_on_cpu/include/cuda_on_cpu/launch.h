@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "block.h"
+#include "phases.h"
 
 typedef struct CUstream_st* cudaStream_t;
 
@@ -16,6 +17,8 @@ enum class Mode {
   loop,             // no thread waits
   loop_with_index,  // likewise, and a __device__ function reads threadIdx
   fibers,           // a thread may wait
+  phases,           // the kernel itself runs all threads of a block, in loops between its barriers
+  rounds = phases,  // likewise, and no thread waits
 };
 
 using RunThread = void (*)(const void* body, const Thread*);
@@ -74,6 +77,13 @@ __attribute__((flatten)) void run_block(const void* body_address, const Index* b
       }
 }
 
+template <class Body>
+__attribute__((flatten)) void run_whole_block(const void* body_address, const Index* block,
+                                              const Extent* block_size, const Extent* grid_size) {
+  const Body body = *static_cast<const Body*>(body_address);
+  body(Thread{{0, 0, 0}, *block, *block_size, *grid_size});
+}
+
 template <Mode mode, class Kernel, class... Arguments>
 inline void launch(const char* kernel, const Configuration& configuration, Kernel call,
                    Arguments... arguments) {
@@ -85,6 +95,8 @@ inline void launch(const char* kernel, const Configuration& configuration, Kerne
                 nullptr, nullptr,            &body,              sizeof body};
   if constexpr (mode == Mode::fibers)
     launch.run_thread = run_thread<Body>;
+  else if constexpr (mode == Mode::phases)
+    launch.run_block = run_whole_block<Body>;
   else
     launch.run_block = run_block<mode == Mode::loop_with_index, Body>;
   cuda_on_cpu_launch(&launch);
