@@ -137,12 +137,12 @@ def _body(
     call = f"{callee}({', '.join(passed)})"
     thread = "const auto& cuda_on_cpu_thread" if asks else THREAD
     result = f" -> decltype({call})" if asks else ""
-    return f"[&]({thread}{parameters}) __attribute__((always_inline)){result} {{ {call}; }}"
+    return f"[=]({thread}{parameters}) __attribute__((always_inline)){result} {{ {call}; }}"
 
 
 def _body_of_pointer(source: Source, launch: _Launch, callee: str) -> str:
     body = _body(source, launch, "cuda_on_cpu_kernel", is_hidden=False)
-    return f"[&, cuda_on_cpu_kernel = {callee}]" + body.removeprefix("[&]")
+    return f"[=, cuda_on_cpu_kernel = {callee}]" + body.removeprefix("[=]")
 
 
 def _rewrite_arguments(source: Source, launch: _Launch, edits: Edits) -> None:
