@@ -37,7 +37,8 @@ _INSTRUMENTED_CLANG = (
     *("-mllvm", "-tsan-distinguish-volatile=1"),
     *("-mllvm", "-tsan-instrument-func-entry-exit=0"),
 )
-_WATCHED = ("memcpy", "memmove", "memset")
+_COPIES = ("memcpy", "memmove", "memset")
+_HEAP = ("malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm")
 _ONLY_CLANG = ("-ferror-limit=20", "-Wno-invalid-constexpr")
 
 
@@ -110,8 +111,8 @@ def compile_flags(compiler: Compiler, *, checking: bool = False) -> list[str]:
 
 
 def link_flags(*, checking: bool) -> list[str]:
-    """What the linker is told besides: whom it sends the C library's copies to."""
-    return [f"-Wl,--wrap={name}" for name in _WATCHED] if checking else []
+    """What the linker is told besides: the runtime sees what the C library copies and allocates."""
+    return [f"-Wl,--wrap={name}" for name in (*_COPIES, *_HEAP)] if checking else []
 
 
 def judged(

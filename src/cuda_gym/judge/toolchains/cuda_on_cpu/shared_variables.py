@@ -19,9 +19,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Kind, declarations
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Edits, Source
 
-__all__ = ["with_margins"]
+__all__ = ["with_margins", "with_named_variables"]
 
 # Bytes on each side; also the alignment, so that vector accesses stay aligned.
 _MARGIN = 128
@@ -29,6 +30,11 @@ _SHARED = re.compile(r"\b(?:static\s+)?__shared__\b(?:\s+static\b)?")
 _LONGEST = 2000
 _SPECIFIER = re.compile(
     r"\s*(?:alignas\s*\([^()]*\)|__align__\s*\([^()]*\)|__attribute__\s*\(\(.*?\)\))"
+)
+_VARIABLE = re.compile(
+    r"\s*(?:(?:static|inline|const|volatile)\s+)*__(?:device|constant|managed)__\b"
+    r"(?!.*\b(?:extern|template|constexpr|using|typedef|operator)\b)",
+    re.DOTALL,
 )
 _DECLARATOR = re.compile(rf"^(?P<name>{IDENTIFIER})\s*(?P<dimensions>(?:\[.*\]\s*)*)$", re.DOTALL)
 
@@ -46,6 +52,33 @@ def with_margins(source: Source) -> Source:
         if declared := _declared(text, number):
             edits.replace(match.start(), end + 1, declared)
     return Source(source.path, edits.apply().text)
+
+
+def with_named_variables(source: Source) -> Source:
+    """The file with a call behind every device variable that tells the runtime of it, by name.
+
+    A compiler also takes a variable whose address nobody takes for one that needs no watching.
+    """
+    edits = Edits(source)
+    for declaration in declarations(source):
+        text = source.masked[declaration.start : declaration.end]
+        if declaration.kind is not Kind.OTHER or not _VARIABLE.match(text):
+            continue
+        for name in _names(text[:-1]):
+            edits.insert(
+                declaration.end,
+                f" static const bool cuda_on_cpu_noted_{name} __attribute__((unused)) = "
+                f'cuda_on_cpu_note_variable((const void*)&{name}, sizeof {name}, "{name}");',
+            )
+    return Source(source.path, edits.apply().text)
+
+
+def _names(text: str) -> Iterator[str]:
+    """The variables that a declaration declares; none where it is not understood."""
+    for piece in _split(text):
+        declarator = re.split(r"[={(]", piece, maxsplit=1)[0]
+        if named := re.search(rf"({IDENTIFIER})\s*(?:\[[^\[\]]*\]\s*)*$", declarator):
+            yield named[1]
 
 
 def _declared(text: str, number: int) -> str | None:
@@ -87,9 +120,9 @@ def _split(text: str) -> Iterator[str]:
     """At the commas that no bracket of any kind holds."""
     depth = start = 0
     for offset, character in enumerate(text):
-        if character in "([<":
+        if character in "([<{":
             depth += 1
-        elif character in ")]>":
+        elif character in ")]>}":
             depth -= 1
         elif character == "," and depth == 0:
             yield text[start:offset].strip()

@@ -99,8 +99,9 @@ extern thread_local CUDA_ON_CPU_TLS char* cuda_on_cpu_dynamic_shared;
 // Another fiber that can run, in turn after `thread`. Does not return where there is none.
 cuda_on_cpu::Fiber* cuda_on_cpu_next_fiber(cuda_on_cpu::Block*, unsigned thread);
 void cuda_on_cpu_release_barrier(cuda_on_cpu::Block*);
-// All of `lanes` have brought their values: compute every lane's result.
-void cuda_on_cpu_complete(cuda_on_cpu::Block*, unsigned warp, unsigned lanes);
+// All of `lanes` have brought their values: compute every lane's result. False where some of them
+// wait with another mask: those are still to come, after what they wait for.
+bool cuda_on_cpu_complete(cuda_on_cpu::Block*, unsigned warp, unsigned lanes);
 [[noreturn]] void cuda_on_cpu_mixed_barriers(cuda_on_cpu::Block*, cuda_on_cpu::Barrier);
 [[noreturn]] void cuda_on_cpu_mask_without_self(cuda_on_cpu::Block*, unsigned thread, unsigned mask);
 [[noreturn]] void cuda_on_cpu_wait_in_loop(const char* what);
@@ -114,6 +115,7 @@ unsigned cuda_on_cpu_converge(int site, uintptr_t place);
 unsigned cuda_on_cpu_thread_rank(void);
 void cuda_on_cpu_yield(bool now_and_then);
 // Tells of a shared variable and the margins around it; the same each time.
+bool cuda_on_cpu_note_variable(const void* start, size_t bytes, const char* name);
 bool cuda_on_cpu_note_shared(const void* start, size_t bytes, size_t margin, const char* name);
 #endif
 }

@@ -44,8 +44,8 @@ bool is_checking = false;
 const char* name_of(Space space) {
   switch (space) {
     case Space::shared: return "shared memory";
-    case Space::heap: return "memory that a kernel allocated";
-    case Space::variables: return "device variables";
+    case Space::heap: return "from malloc or new";
+    case Space::variables: return "device variable";
     default: return "global memory";
   }
 }
@@ -366,6 +366,17 @@ void add_memory(uintptr_t start, size_t bytes, Space space, const char* name, si
 }
 
 void mark_freed(uintptr_t start) { memory.mark_freed(start); }
+
+void note_heap(void* start, size_t bytes) {
+  if (!start || !cuda_on_cpu_block->current) return;
+  const size_t num_words = bytes / sizeof poison;
+  for (size_t i = 0; i < num_words; ++i) static_cast<uint32_t*>(start)[i] = poison;
+  memory.add(reinterpret_cast<uintptr_t>(start), bytes, Space::heap, "memory of the kernel's own");
+}
+
+void forget_heap(void* start) {
+  if (start && cuda_on_cpu_block->current) memory.mark_freed(reinterpret_cast<uintptr_t>(start));
+}
 
 size_t unwritten_bytes(uintptr_t start, size_t bytes) {
   Range* const range = memory.find(start);

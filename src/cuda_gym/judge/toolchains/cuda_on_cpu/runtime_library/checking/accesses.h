@@ -26,6 +26,9 @@ void block_met(Block* block);
 void lanes_met(unsigned warp, unsigned lanes);
 void add_memory(uintptr_t start, size_t bytes, Space space, const char* name, size_t margin);
 void mark_freed(uintptr_t start);
+// Memory that a kernel, not host code, has allocated or frees.
+void note_heap(void* memory, size_t bytes);
+void forget_heap(void* memory);
 // How much of some memory no kernel has written.
 size_t unwritten_bytes(uintptr_t start, size_t bytes);
 // The runtime itself has written: a copy, or a fill.

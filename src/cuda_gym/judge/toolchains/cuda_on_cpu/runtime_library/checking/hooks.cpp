@@ -78,6 +78,11 @@ bool cuda_on_cpu_note_shared(const void* start, size_t bytes, size_t margin, con
   return true;
 }
 
+bool cuda_on_cpu_note_variable(const void* start, size_t bytes, const char* name) {
+  checking::add_memory(reinterpret_cast<uintptr_t>(start), bytes, Space::variables, name, 0);
+  return true;
+}
+
 // A tensor, or other memory that the caller has made and kernels are given.
 void cuda_on_cpu_check_memory(const void* start, size_t bytes, const char* name) {
   checks::add_memory(start, bytes, Space::global, name);

@@ -1,6 +1,7 @@
 // The functions that -fsanitize=thread makes the compiler call; the sanitizer's own library is not
 // linked. Written for the interface that GCC and clang share.
 
+#include <cstdlib>
 #include <cstring>
 
 #include "accesses.h"
@@ -56,7 +57,21 @@ using cuda_on_cpu::checking::Act;
                                        __ATOMIC_SEQ_CST);                                      \
   }
 
-#define COPY(name, size_of_read)                                                        \
+// What a kernel allocates is memory that kernels may reach.
+#define ALLOCATE(name)                                 \
+  void* name(size_t bytes);                            \
+  void* __wrap_##name(size_t bytes) {                  \
+    void* const memory = name(bytes);                  \
+    cuda_on_cpu::checking::note_heap(memory, bytes);   \
+    return memory;                                     \
+  }
+#define FREE(name, parameters, arguments)              \
+  void name parameters;                                \
+  void __wrap_##name parameters {                      \
+    cuda_on_cpu::checking::forget_heap(memory);        \
+    name arguments;                                    \
+  }
+#define COPY(name)                                                        \
   void* __wrap_##name(void* to, const void* from, size_t bytes) {                       \
     if (bytes) {                                                                        \
       access((uintptr_t)from, bytes, Act::read, false, HERE);                           \
@@ -94,8 +109,16 @@ void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 
 // The linker sends the library calls of the kernels here.
-COPY(memcpy, )
-COPY(memmove, )
+ALLOCATE(malloc)
+ALLOCATE(_Znwm)
+ALLOCATE(_Znam)
+FREE(free, (void* memory), (memory))
+FREE(_ZdlPv, (void* memory), (memory))
+FREE(_ZdaPv, (void* memory), (memory))
+FREE(_ZdlPvm, (void* memory, size_t bytes), (memory, bytes))
+FREE(_ZdaPvm, (void* memory, size_t bytes), (memory, bytes))
+COPY(memcpy)
+COPY(memmove)
 void* __wrap_memset(void* to, int value, size_t bytes) {
   if (bytes) access((uintptr_t)to, bytes, Act::write, false, HERE);
   return memset(to, value, bytes);

@@ -13,7 +13,9 @@ namespace {
 
 constexpr size_t most_kept_bytes = (size_t)1 << 30;
 
-std::map<uintptr_t, Range> ranges;  // by the first address, margins included; they never overlap
+// By the first address, margins included; they never overlap. Not destroyed: destructors of a program
+// free memory after ours would have run.
+std::map<uintptr_t, Range>& ranges = *new std::map<uintptr_t, Range>;
 Range variables{};
 size_t cell_bytes = 0;
 

@@ -25,8 +25,8 @@ struct Taken {
   size_t count;
 };
 
-std::unordered_map<uintptr_t, Place> places;
-std::unordered_map<uint32_t, std::vector<Taken>> taken_by_block;
+auto& places = *new std::unordered_map<uintptr_t, Place>;
+auto& taken_by_block = *new std::unordered_map<uint32_t, std::vector<Taken>>;
 
 bool reaches(uint32_t from, size_t num_taken, uint32_t serial, std::unordered_set<uint32_t>* seen) {
   const auto found = taken_by_block.find(from);
