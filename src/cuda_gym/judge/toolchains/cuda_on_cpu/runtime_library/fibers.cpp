@@ -99,7 +99,26 @@ unsigned first_at_barrier(const Block* block) {
   return 0;
 }
 
+const char* name_of(WarpOperation operation);
+
+// Lanes that wait for each other with different masks will never meet.
+void report_different_masks(Block* block) {
+  for (unsigned thread = 0; thread < block->num_threads; ++thread) {
+    const unsigned warp = thread / 32, arrived = block->arrived[warp];
+    if (!(arrived >> thread % 32 & 1)) continue;
+    for (unsigned rest = block->mask[thread] & arrived; rest; rest &= rest - 1) {
+      const unsigned other = warp * 32 + __builtin_ctz(rest);
+      if (block->mask[other] == block->mask[thread]) continue;
+      if (!(block->mask[other] >> thread % 32 & 1)) continue;
+      abandon(block, Fault::mismatched_mask, {thread, other},
+              "threads %u and %u meet at %s with different masks, 0x%08x and 0x%08x", thread, other,
+              name_of(block->operation[thread]), block->mask[thread], block->mask[other]);
+    }
+  }
+}
+
 [[noreturn]] void report_deadlock(Block* block) {
+  report_different_masks(block);
   unsigned at_barrier = 0, at_warp_operation = 0, example = max_threads;
   for (unsigned thread = 0; thread < block->num_threads; ++thread) {
     const unsigned warp = thread / 32, lane = 1u << thread % 32;
@@ -133,11 +152,12 @@ void finish(Block* block, unsigned thread) {
     const unsigned lane = __builtin_ctz(rest);
     const unsigned expected =
         block->mask[warp * 32 + lane] & block->exists[warp] & ~block->finished[warp];
-    rest &= ~(expected | 1u << lane);
+    rest &= rest - 1;
     if ((block->arrived[warp] & expected) != expected) continue;
+    if (!cuda_on_cpu_complete(block, warp, expected)) continue;
     block->arrived[warp] &= ~expected;
-    cuda_on_cpu_complete(block, warp, expected);
     block->ready[warp] |= expected;
+    rest &= ~expected;
   }
 }
 
@@ -260,9 +280,9 @@ unsigned combine(WarpOperation operation, unsigned a, unsigned b) {
   }
 }
 
-// Lanes that meet must ask for the same operation with the same mask; anything else is undefined in
-// CUDA, and here it is an error.
-void check_agreement(Block* block, unsigned first, unsigned warp, unsigned lanes) {
+// Lanes with one mask must ask for the same operation; anything else is undefined in CUDA, and here
+// it is an error. With different masks they wait for different lanes.
+bool have_agreed(Block* block, unsigned first, unsigned warp, unsigned lanes) {
   const unsigned base = warp * 32, mask = block->mask[first];
   const WarpOperation operation = block->operation[first];
   unsigned other_operation = 0, other_mask = 0;
@@ -270,16 +290,13 @@ void check_agreement(Block* block, unsigned first, unsigned warp, unsigned lanes
     other_operation |= (unsigned)(block->operation[base + lane] != operation) << lane;
     other_mask |= (unsigned)(block->mask[base + lane] != mask) << lane;
   }
+  if (other_mask & lanes) return false;
   if (other_operation & lanes) {
     const unsigned thread = base + __builtin_ctz(other_operation & lanes);
     abandon(block, Fault::mismatched_mask, {first, thread}, "thread %u is at %s while thread %u of its warp is at %s", first,
             name_of(operation), thread, name_of(block->operation[thread]));
   }
-  if (other_mask & lanes) {
-    const unsigned thread = base + __builtin_ctz(other_mask & lanes);
-    abandon(block, Fault::mismatched_mask, {first, thread}, "threads %u and %u meet at %s with different masks, 0x%08x and 0x%08x", first,
-            thread, name_of(operation), mask, block->mask[thread]);
-  }
+  return true;
 }
 
 void complete_shuffle(Block* block, unsigned base, unsigned lanes) {
@@ -357,17 +374,23 @@ void cuda_on_cpu_release_barrier(Block* block) {
   block->barrier_result = block->barrier_sum;
 }
 
-void cuda_on_cpu_complete(Block* block, unsigned warp, unsigned lanes) {
-  if (!lanes) return;
+bool cuda_on_cpu_complete(Block* block, unsigned warp, unsigned lanes) {
+  if (!lanes) return true;
   const unsigned base = warp * 32, first = base + __builtin_ctz(lanes);
-  check_agreement(block, first, warp, lanes);
+  if (!have_agreed(block, first, warp, lanes)) return false;
   const WarpOperation operation = block->operation[first];
-  if (operation == WarpOperation::sync) return checks::lanes_met(warp, lanes);
-  if (operation == WarpOperation::shuffle) return complete_shuffle(block, base, lanes);
-  if (operation == WarpOperation::match_any) return complete_match_any(block, base, lanes);
-  const unsigned result = common_result(block, operation, base, lanes);
-  for (unsigned rest = lanes; rest; rest &= rest - 1)
-    block->result[base + __builtin_ctz(rest)] = result;
+  if (operation == WarpOperation::sync) {
+    checks::lanes_met(warp, lanes);
+  } else if (operation == WarpOperation::shuffle) {
+    complete_shuffle(block, base, lanes);
+  } else if (operation == WarpOperation::match_any) {
+    complete_match_any(block, base, lanes);
+  } else {
+    const unsigned result = common_result(block, operation, base, lanes);
+    for (unsigned rest = lanes; rest; rest &= rest - 1)
+      block->result[base + __builtin_ctz(rest)] = result;
+  }
+  return true;
 }
 
 void cuda_on_cpu_mixed_barriers(Block* block, Barrier kind) {

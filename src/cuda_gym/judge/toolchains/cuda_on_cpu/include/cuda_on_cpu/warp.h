@@ -51,9 +51,8 @@ CUDA_ON_CPU_INLINE uint64_t meet(Block* block, unsigned thread, WarpOperation op
   block->mask[thread] = mask;
   const unsigned arrived = block->arrived[warp] |= self;
   const unsigned expected = mask & block->exists[warp] & ~block->finished[warp];
-  if ((arrived & expected) == expected) {
+  if ((arrived & expected) == expected && cuda_on_cpu_complete(block, warp, expected)) {
     block->arrived[warp] = arrived & ~expected;
-    cuda_on_cpu_complete(block, warp, expected);
     block->ready[warp] |= expected & ~self;
   } else {
     suspend(block, thread);
