@@ -94,6 +94,8 @@ def build_executable(
             "-Wl,-rpath,$ORIGIN",
             "-o",
             str(executable),
+            # Also where nothing of it is called: it tells of faults and deadlines.
+            "-Wl,--no-as-needed",
             str(runtime),
             "-pthread",
             "-lm",
