@@ -241,10 +241,19 @@ def _opening(text: str, at: int) -> int | None:
     closer = text[at]
     opener = {">": "<", ")": "(", "]": "["}[closer]
     depth = 0
-    for position in range(at, -1, -1):
-        depth += {closer: 1, opener: -1}.get(text[position], 0)
+    position = at
+    while position >= 0:
+        character = text[position]
+        if closer == ">" and character in ")]":
+            # A comparison in a template argument stands in parentheses.
+            inner = _opening(text, position)
+            if inner is None:
+                return None
+            position = inner
+        depth += {closer: 1, opener: -1}.get(character, 0)
         if depth == 0:
             return position
+        position -= 1
     return None
 
 

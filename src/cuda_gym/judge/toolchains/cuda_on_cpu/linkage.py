@@ -1,7 +1,7 @@
 """Device functions and variables stay in their file, as nvcc keeps them without `-rdc`.
 
-Covered: what another file declares `extern` or with a prototype stays visible to it. Not covered:
-members and friends, whose linkage is that of their class.
+Covered: what another file declares `extern` or with a prototype stays visible to it, and so does what
+a class calls its friend.
 """
 
 from __future__ import annotations
@@ -21,13 +21,22 @@ __all__ = ["external_names", "rewrite_linkage"]
 _FIXED = ("static", "inline", "__forceinline__", "__inline__", "extern", "constexpr", "template", "__host__",
           "friend", "typedef", "using", "operator")  # fmt: skip
 _ON_DEVICE = re.compile(r"\b__(?:global|device|constant)__\b")
+_FRIEND = re.compile(
+    rf"\bfriend\b[^;{{}}()]*\b__(?:global|device)__\b[^;{{}}()]*?({IDENTIFIER})\s*\("
+)
 _MEMBER = re.compile(rf"::\s*~?{IDENTIFIER}\s*(?:\(|(?:\[[^\]]*\]\s*)*(?:[=;{{]|$))")
 
 
 def external_names(found: Sequence[Declaration]) -> frozenset[str]:
-    """Functions and variables that a file declares and another one defines."""
+    """What a file declares and another one defines, and the friends of classes."""
     defined = {(d.source.path, name) for d in found if d.kind is Kind.FUNCTION for name in d.names}
-    return frozenset(
+    friends = (
+        match[1]
+        for d in found
+        if d.kind is Kind.CLASS
+        for match in _FRIEND.finditer(d.source.masked, d.start, d.end)
+    )
+    return frozenset(friends) | frozenset(
         name
         for d in found
         if d.kind is Kind.PROTOTYPE or (d.kind is Kind.OTHER and d.has("extern"))
