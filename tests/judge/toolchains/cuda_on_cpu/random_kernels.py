@@ -100,6 +100,10 @@ class _Maker:
         self.depth -= 1
         self.add("}")
 
+    def helper_that_waits(self) -> None:
+        call = self.pick("warp_sum(a)", "warp_sum(b + 1)", "reduced(a, Larger())", "block_sum(b)")
+        self.add(f"{self.pick('a', 'b')} {self.pick('=', '+=')} {call};")
+
     def own_code(self) -> None:
         self.add(
             self.pick(
@@ -125,7 +129,8 @@ class _Maker:
         self.depth -= 1
 
     def statement(self) -> None:
-        simple = ["exchange", "shuffle", "own_code", "local", "stride", "warp_branch"]
+        simple = ["exchange", "shuffle", "own_code", "local", "stride", "warp_branch",
+                  "helper_that_waits"]  # fmt: skip
         nested = ["uniform_loop", "uniform_branch"] if self.depth < 2 else []
         getattr(self, self.pick(*simple, *nested))()
 
@@ -140,6 +145,28 @@ def kernels(draw: st.DrawFn) -> str:
     return f"""#define FULL 0xffffffffu
 __device__ int helper(int a, int b) {{ return a * 3 - b; }}
 __device__ void bump(int& a, int b) {{ a += b & 3; }}
+__device__ int warp_sum(int v) {{
+#pragma unroll
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(FULL, v, o);
+  return v;
+}}
+struct Larger {{ __device__ int operator()(int a, int b) const {{ return a > b ? a : b; }} }};
+template <typename T, class Op>
+__device__ T reduced(T v, Op op) {{
+  for (int o = 16; o > 0; o /= 2) v = op(v, __shfl_xor_sync(FULL, v, o));
+  return v;
+}}
+__device__ __forceinline__ int block_sum(int v) {{
+  static __shared__ int sums[32];
+  const int lane = threadIdx.x % warpSize, wid = threadIdx.x / warpSize;
+  v = warp_sum(v);
+  if (lane == 0) sums[wid] = v;
+  __syncthreads();
+  v = threadIdx.x < blockDim.x / warpSize ? sums[lane] : 0;
+  if (wid == 0) v = warp_sum(v);
+  __syncthreads();
+  return v;
+}}
 __global__ void k(const int* __restrict__ x, int* __restrict__ y, int n, int m) {{
   __shared__ int s[128], r[128];
   const int t = threadIdx.x, warp = threadIdx.x / 32;

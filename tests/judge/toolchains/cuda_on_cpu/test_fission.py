@@ -82,14 +82,14 @@ def test_barriers_that_the_whole_block_passes_cut_a_kernel(body: str) -> None:
         "switch (n) { case 1: __syncthreads(); }",
         "SYNC; x[threadIdx.x] = 1;",
         "float v = LANE; __syncthreads(); x[0] = v;",
-        "waits(); x[threadIdx.x] = 1;",
+        "float v = waits(); x[threadIdx.x] = v;",
         "cooperative_groups::this_thread_block().sync();",
     ],
 )
 def test_what_is_not_understood_is_left_to_fibers(body: str) -> None:
     before = (
         "#define SYNC __syncthreads()\n#define LANE (threadIdx.x & 31)\n"
-        "__device__ void waits() { __syncthreads(); }"
+        "__device__ float waits() { if (threadIdx.x) return 1; __syncthreads(); return 2; }"
     )
     assert mode(body, before=before) is Mode.FIBERS
 

@@ -17,7 +17,7 @@ from enum import Enum, unique
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER
 
-__all__ = ["Mode", "Modes", "all_as_fibers", "is_waiting", "modes", "spins"]
+__all__ = ["Mode", "Modes", "all_as_fibers", "is_waiting", "modes", "spins", "waiting_functions"]
 
 _WAITING = re.compile(
     r"__syncthreads\w*|__syncwarp|__shfl\w*|__ballot\w*|__any\w*|__all(_sync)?|__match_\w+"
@@ -99,16 +99,25 @@ def modes(found: Sequence[Declaration]) -> Modes:
     unknown = Mode.FIBERS if waiting else loop
     # A cooperative group reads it for the kernel that holds the group.
     keeps_index = bool(indexing_names) or any("cooperative_groups" in d.mentions for d in found)
-    marks = _names(d for d in found if d.kind is Kind.MACRO) | {"__device__", "__global__"}
-    on_device = [d for d in found if d.kind not in _CALLABLE or _may_be_for_device(d, marks)]
     return Modes(
         kernels=kernels,
         unknown=unknown,
         keeps_index=keeps_index,
-        waiting=_names(_reaching(on_device, [d for d in on_device if _waits(d)])),
+        waiting=_names(_waiting_on_device(found)),
         indexing=indexing_names,
         is_hidden=everything,
     )
+
+
+def waiting_functions(found: Sequence[Declaration]) -> list[Declaration]:
+    """Everything on the device that may wait, without the kernels and the macros."""
+    return [d for d in _waiting_on_device(found) if not d.is_kernel and d.kind is not Kind.MACRO]
+
+
+def _waiting_on_device(found: Sequence[Declaration]) -> list[Declaration]:
+    marks = _names(d for d in found if d.kind is Kind.MACRO) | {"__device__", "__global__"}
+    on_device = [d for d in found if d.kind not in _CALLABLE or _may_be_for_device(d, marks)]
+    return _reaching(on_device, [d for d in on_device if _waits(d)])
 
 
 def _may_be_for_device(function: Declaration, marks: frozenset[str]) -> bool:

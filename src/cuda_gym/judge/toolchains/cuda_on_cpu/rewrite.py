@@ -23,6 +23,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.dynamic_shared import (
     rewrite_shared,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.fission import fission
+from cuda_gym.judge.toolchains.cuda_on_cpu.inlining import with_inlined_waits
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_values import kernel_names
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernels import (
     KernelHead,
@@ -93,6 +94,9 @@ def rewrite(
     doubtful = () if is_submission else doubtful_places(sources)
     if checking:
         sources = [with_named_variables(with_margins(source)) for source in sources]
+        found = [d for source in sources for d in declarations(source, words)]
+    elif cuts:
+        sources = [with_inlined_waits(source, found) for source in sources]
         found = [d for source in sources for d in declarations(source, words)]
     decided = all_as_fibers(found) if checking else modes(found)
     heads = {source.path: list(kernel_heads(source, words)) for source in sources}
