@@ -11,6 +11,7 @@ the compiler (the reverse); the results are the same either way.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,13 +46,12 @@ class KernelNames:
     """Kernels that keep the type that is written."""
     hidden: frozenset[str]
     """Kernels with a hidden first parameter."""
-    shadows: Mapping[str, tuple[tuple[str, int, int], ...]]
-    """(path, start, end) of the functions that have something else of that name."""
+    shadows: Mapping[tuple[str, str], tuple[tuple[int, int], ...]]
+    """By name and path, where the functions begin and end that have something else of that name."""
 
     def is_shadowed(self, name: str, source: Source, offset: int) -> bool:
         """Whether a name may be that of a variable or a parameter at this place."""
-        places = self.shadows.get(name, ())
-        return any(path == source.path and a <= offset < b for path, a, b in places)
+        return _scope(self.shadows.get((name, source.path), ()), offset) is not None
 
 
 def kernel_names(
@@ -72,30 +72,32 @@ def kernel_names(
         for name in d.names
     )
     values: set[str] = set()
-    shadows: dict[str, set[tuple[str, int, int]]] = defaultdict(set)
+    shadows: dict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
     for source in sources:
-        scopes = [d for d in found if d.source is source and d.kind is not Kind.MACRO]
-        uses = list(_uses(source, kernels))
-        for name, start, is_shadow in uses:
-            if is_shadow and (scope := _scope(scopes, start)) is not None:
-                shadows[name].add((source.path, scope.start, scope.end))
-        hidden_by = {(name, span) for name, spans in shadows.items() for span in spans}
-        for name, start, is_shadow in uses:
-            inside = (s for n, s in hidden_by if n == name and s[0] == source.path)
-            is_ours = not is_shadow and not any(a <= start < b for _, a, b in inside)
-            if is_ours and _is_value(source, start, launching):
+        scopes = sorted(
+            (d.start, d.end) for d in found if d.source is source and d.kind is not Kind.MACRO
+        )
+        uses = [(*use, _scope(scopes, use[1])) for use in _uses(source, kernels)]
+        for name, _, is_shadow, scope in uses:
+            if is_shadow and scope is not None:
+                shadows[name, source.path].add(scope)
+        for name, start, is_shadow, scope in uses:
+            is_ours = not is_shadow and scope not in shadows.get((name, source.path), ())
+            if is_ours and name not in values and _is_value(source, start, launching):
                 values.add(name)
     while more := {n for group in groups if not group.isdisjoint(values) for n in group} - values:
         values |= more
     return KernelNames(
         values=frozenset(values),
         hidden=kernels - values,
-        shadows={name: tuple(sorted(spans)) for name, spans in shadows.items()},
+        shadows={place: tuple(sorted(spans)) for place, spans in shadows.items()},
     )
 
 
-def _scope(scopes: Sequence[Declaration], offset: int) -> Declaration | None:
-    return next((d for d in scopes if d.start <= offset < d.end), None)
+def _scope(scopes: Sequence[tuple[int, int]], offset: int) -> tuple[int, int] | None:
+    """The range that an offset lies in; they are in order and apart from each other."""
+    at = bisect_right(scopes, offset, key=lambda scope: scope[0]) - 1
+    return scopes[at] if at >= 0 and offset < scopes[at][1] else None
 
 
 def _uses(source: Source, kernels: frozenset[str]) -> Iterator[tuple[str, int, bool]]:
@@ -103,7 +105,7 @@ def _uses(source: Source, kernels: frozenset[str]) -> Iterator[tuple[str, int, b
     masked = source.masked
     for match in re.finditer(IDENTIFIER, masked):
         name = match.group()
-        if name not in kernels or masked[: match.start()].endswith((".", "->")):
+        if name not in kernels or masked.endswith((".", "->"), 0, match.start()):
             continue
         end = _behind_template_arguments(masked, match.end())
         behind = masked[end : end + _LOOK_BACK].replace("\\\n", " ").lstrip()
