@@ -4,6 +4,7 @@
 // hexp, which are exact to half a unit and a little.
 #pragma once
 #include "cuda_runtime.h"
+#include "cuda_on_cpu/half_bits.h"
 #include "cuda_on_cpu/narrow_types.h"
 
 #if !defined(__FLT16_MAX__)
@@ -20,15 +21,15 @@ struct __attribute__((aligned(4))) __half2_raw {
 };
 
 struct __attribute__((aligned(2))) __half {
-  _Float16 bits_;
+  unsigned short bits_;
 
   __half() = default;
-  CUDA_ON_CPU_MEMBER constexpr __half(__half_raw raw)
-      : bits_(cuda_on_cpu::bit_cast<_Float16>(raw.x)) {}
-  CUDA_ON_CPU_MEMBER constexpr __half(_Float16 v) : bits_(v) {}
-  CUDA_ON_CPU_MEMBER constexpr __half(float v) : bits_((_Float16)v) {}
+  CUDA_ON_CPU_MEMBER constexpr __half(__half_raw raw) : bits_(raw.x) {}
+  CUDA_ON_CPU_MEMBER constexpr __half(_Float16 v)
+      : bits_(cuda_on_cpu::bit_cast<unsigned short>(v)) {}
+  CUDA_ON_CPU_MEMBER constexpr __half(float v) : bits_(cuda_on_cpu::half_bits(v)) {}
   CUDA_ON_CPU_MEMBER explicit __half(__nv_bfloat16 v);
-  CUDA_ON_CPU_MEMBER constexpr operator float() const { return (float)bits_; }
+  CUDA_ON_CPU_MEMBER constexpr operator float() const { return cuda_on_cpu::from_half_bits(bits_); }
   CUDA_ON_CPU_NARROW_MEMBERS(__half, __half_raw)
 };
 typedef __half half, nv_half, __nv_half;
@@ -48,7 +49,7 @@ typedef __half2 half2, nv_half2, __nv_half2;
 typedef __half2_raw __nv_half2_raw;
 
 namespace cuda_on_cpu {
-CUDA_ON_CPU_INLINE constexpr float wide(__half v) { return (float)v.bits_; }
+CUDA_ON_CPU_INLINE constexpr float wide(__half v) { return (float)v; }
 CUDA_ON_CPU_INLINE constexpr __half narrow(__half, float v) { return __half(v); }
 }  // namespace cuda_on_cpu
 
