@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from cuda_gym.judge.toolchains.cuda_on_cpu.captures import capture_indices
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import without_attributes
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Edits, Source, closing
 
@@ -155,6 +156,7 @@ def rewrite_kernels(
         if head.body is not None and head.body not in cut:
             place = "_OF_CURRENT" if is_plain else ""
             edits.insert(head.body, f" CUDA_ON_CPU_PROLOGUE{place} ")
+            capture_indices(source.masked, head.body, edits)
 
 
 def _hide_parameter(masked: str, opening: int, edits: Edits) -> None:
