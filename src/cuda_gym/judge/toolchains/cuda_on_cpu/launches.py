@@ -23,7 +23,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Edits, Sour
 
 __all__ = ["rewrite_launches"]
 
-_LONGEST_CALLEE = 2000
+_LONGEST_CALLEE = 600
 _SPACE = r"(?:\s|\\\n)*"
 _PLAIN_NAME = re.compile(rf"\s*(?:::)?\s*(?:{IDENTIFIER}\s*::\s*(?:template\s+)?)*({IDENTIFIER}(?:\s*##\s*\w+)*)\s*(?:<.*)?$", re.DOTALL)  # fmt: skip
 _ARGUMENTS = re.compile(rf"{_SPACE}\(")

@@ -29,6 +29,11 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten, Source
 __all__ = ["ProgramSources", "build_executable"]
 
 _OPENMP = re.compile(r"^[ \t]*#[ \t]*(?:include[ \t]*<omp\.h>|pragma[ \t]+omp\b)", re.MULTILINE)
+_LARGE = 100_000
+_CUDA = re.compile(
+    r"<<<|\b(?:__global__|__device__|__host__|__shared__|__constant__|__managed__|__sync\w+|__shfl\w+"
+    r"|__launch_bounds__|__noinline__|(?:thread|block)Idx|(?:block|grid)Dim|cooperative_groups)\b"
+)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include\b[ \t]*"([^"\n]*\.\.[^"\n]*)"', re.MULTILINE)
 
 
@@ -120,8 +125,13 @@ def _blame_the_device(doubtful: Sequence[Diagnostic], error: CompileError) -> No
 
 
 def _is_plain(file: ProgramFile) -> bool:
-    """Whether it is C or C++ by its suffix, which no rewriting has to touch."""
-    return file.is_source and not file.is_cuda
+    """Whether it is C or C++, which no rewriting has to touch.
+
+    A large header of some library is not worth the seconds that it takes to read it for kernels.
+    """
+    if file.is_source:
+        return not file.is_cuda
+    return len(file.text) > _LARGE and _CUDA.search(file.text) is None
 
 
 def _unchanged(file: ProgramFile) -> Rewritten:
