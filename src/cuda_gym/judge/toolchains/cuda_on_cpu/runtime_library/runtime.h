@@ -17,6 +17,7 @@ namespace cuda_on_cpu {
 constexpr int invalid_value = 1;
 constexpr int invalid_configuration = 9;
 constexpr int illegal_address = 700;
+constexpr int launch_timeout = 702;
 constexpr int misaligned_address = 716;
 constexpr int launch_failure = 719;
 

@@ -113,7 +113,7 @@ uint64_t cuda_on_cpu_meet(cuda_on_cpu::WarpOperation, unsigned mask, uint64_t va
                           unsigned source_lane, uintptr_t place);
 unsigned cuda_on_cpu_converge(int site, uintptr_t place);
 unsigned cuda_on_cpu_thread_rank(void);
-void cuda_on_cpu_yield(bool now_and_then);
+void cuda_on_cpu_yield(bool now_and_then, uintptr_t place);
 // Tells of a shared variable and the margins around it; the same each time.
 bool cuda_on_cpu_note_variable(const void* start, size_t bytes, const char* name);
 bool cuda_on_cpu_note_shared(const void* start, size_t bytes, size_t margin, const char* name);

@@ -94,8 +94,8 @@ CUDA_ON_CPU_INLINE void switch_stacks(void** save, void* resume) {
 
 #if CUDA_ON_CPU_OUTLINED
 
-CUDA_ON_CPU_INLINE void yield() { cuda_on_cpu_yield(false); }
-CUDA_ON_CPU_INLINE void yield_now_and_then() { cuda_on_cpu_yield(true); }
+CUDA_ON_CPU_INLINE void yield() { cuda_on_cpu_yield(false, here()); }
+CUDA_ON_CPU_INLINE void yield_now_and_then() { cuda_on_cpu_yield(true, here()); }
 
 #else
 

@@ -40,6 +40,7 @@ constexpr size_t most_marked_bytes = 16 << 20;
 
 const Launch* current_launch;
 bool is_checking = false;
+uint64_t changes = 0;
 
 const char* name_of(Space space) {
   switch (space) {
@@ -308,9 +309,10 @@ void report_waiting(Fault fault, const char* text, const unsigned* threads, unsi
 void access(uintptr_t address, size_t bytes, Act act, bool is_volatile, uintptr_t pc) {
   Block* const block = cuda_on_cpu_block;
   if (!block->current) return check_host(address, bytes, act, pc);
+  if (address - reinterpret_cast<uintptr_t>(block->current->stack) < stack_bytes) return;
+  changes += act == Act::write;
   if (!is_checking) return;
   settle_overwrite();
-  if (address - reinterpret_cast<uintptr_t>(block->current->stack) < stack_bytes) return;
   Range* const range = memory.find(address);
   if (!range || range->is_freed || address < range->start || address + bytes > range->end) {
     if (is_ours(address)) return;
@@ -402,6 +404,10 @@ void mark_written(uintptr_t start, size_t bytes) {
     cells.first[i].write.serial = by_runtime;
   }
 }
+
+uint64_t num_changes() { return changes; }
+
+void count_change() { ++changes; }
 
 void fence() {
   if (cuda_on_cpu_block->current) order.fence(current_thread());

@@ -12,6 +12,9 @@ enum class Act { read, write, update, load_atomically };
 
 // The current CUDA thread, or host code, is about to touch memory.
 void access(uintptr_t address, size_t bytes, Act act, bool is_volatile, uintptr_t pc);
+// How often memory was written so far; an atomic operation that changes nothing does not count.
+uint64_t num_changes();
+void count_change();
 // The current CUDA thread passes a memory fence.
 void fence();
 // The compiler's own checks of the language have found something in the current CUDA thread.

@@ -1,6 +1,6 @@
 // What the scheduler, the kernels' code and the Python side call in the checking build.
 
-#include <cstring>
+#include <cstdio>
 
 #include "../../include/cuda_on_cpu/barriers.h"
 #include "../../include/cuda_on_cpu/warp.h"
@@ -13,6 +13,7 @@ namespace {
 // Blocks that are checked of a launch; 0 is all of them.
 uint64_t most_blocks = 0;
 bool has_skipped = false;
+bool is_last_block = false;
 
 // The first and the last ones, where most mistakes are, and some in the middle; neighbours together.
 bool is_chosen(uint64_t number, uint64_t num_blocks) {
@@ -27,9 +28,32 @@ bool is_chosen(uint64_t number, uint64_t num_blocks) {
 
 }  // namespace
 
+// Where every thread that is left only looks whether something has changed, nothing ever will: blocks
+// run one after another.
+void require_progress(Block* block, uintptr_t place) {
+  constexpr uint64_t most_looks = 4 << 20;
+  static uint64_t num_looks, changes_before;
+  if (checking::num_changes() != changes_before) {
+    changes_before = checking::num_changes();
+    num_looks = 0;
+  }
+  if (++num_looks < most_looks) return;
+  num_looks = 0;
+  const unsigned thread = block->current->thread;
+  block->place[thread] = place;
+  if (is_last_block) {
+    abandon(block, Fault::deadlock, {thread},
+            "thread %u waits for a change that no thread of its block makes", thread);
+  }
+  char text[160];
+  snprintf(text, sizeof text, "waits for another block; the checking build runs one after another");
+  abandon_at_access(block, launch_timeout, text);
+}
+
 void begin_launch(const Launch& launch) { checking::begin_launch(launch); }
 void end_launch() { checking::end_launch(); }
 void begin_block(uint64_t number, uint64_t num_blocks) {
+  is_last_block = number + 1 == num_blocks;
   checking::begin_block(is_chosen(number, num_blocks));
 }
 void end_block() { checking::end_block(); }
@@ -71,7 +95,11 @@ unsigned cuda_on_cpu_converge(int site, uintptr_t place) {
 
 unsigned cuda_on_cpu_thread_rank(void) { return thread_rank(); }
 
-void cuda_on_cpu_yield(bool now_and_then) { now_and_then ? yield_now_and_then() : yield(); }
+void cuda_on_cpu_yield(bool now_and_then, uintptr_t place) {
+  Block* const block = cuda_on_cpu_block;
+  if (block->current) checks::require_progress(block, place);
+  now_and_then ? yield_now_and_then() : yield();
+}
 
 bool cuda_on_cpu_note_shared(const void* start, size_t bytes, size_t margin, const char* name) {
   checking::add_memory(reinterpret_cast<uintptr_t>(start), bytes, Space::shared, name, margin);

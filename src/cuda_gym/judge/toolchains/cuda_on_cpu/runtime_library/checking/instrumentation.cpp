@@ -8,6 +8,7 @@
 
 using cuda_on_cpu::checking::access;
 using cuda_on_cpu::checking::Act;
+using cuda_on_cpu::checking::count_change;
 
 // Behind the call: one less lies inside it, where the debug information names the right line.
 #define HERE ((uintptr_t)__builtin_return_address(0) - 1)
@@ -30,6 +31,7 @@ using cuda_on_cpu::checking::Act;
   }                                                                                            \
   void __tsan_atomic##bits##_store(T* p, T v, int) {                                           \
     access((uintptr_t)p, bits / 8, Act::update, false, HERE);                                  \
+    count_change();                                                                            \
     __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                  \
   }                                                                                            \
   CHANGE(bits, T, exchange, __atomic_exchange_n)                                               \
@@ -42,19 +44,24 @@ using cuda_on_cpu::checking::Act;
   COMPARE(bits, T, weak)                                                                       \
   T __tsan_atomic##bits##_compare_exchange_val(T* p, T expected, T v, int, int) {              \
     access((uintptr_t)p, bits / 8, Act::update, false, HERE);                                  \
-    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
+    if (__atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) \
+      count_change();                                                                          \
     return expected;                                                                           \
   }
 #define CHANGE(bits, T, name, builtin)                                  \
   T __tsan_atomic##bits##_##name(T* p, T v, int) {                      \
     access((uintptr_t)p, bits / 8, Act::update, false, HERE);           \
-    return builtin(p, v, __ATOMIC_SEQ_CST);                             \
+    const T before = builtin(p, v, __ATOMIC_SEQ_CST);                   \
+    if (*p != before) count_change();                                   \
+    return before;                                                      \
   }
 #define COMPARE(bits, T, strength)                                                             \
   int __tsan_atomic##bits##_compare_exchange_##strength(T* p, T* expected, T v, int, int) {    \
     access((uintptr_t)p, bits / 8, Act::update, false, HERE);                                  \
-    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST,                \
-                                       __ATOMIC_SEQ_CST);                                      \
+    const bool is_done = __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST,  \
+                                                     __ATOMIC_SEQ_CST);                        \
+    if (is_done && *expected != v) count_change();                                             \
+    return is_done;                                                                            \
   }
 
 // What a kernel allocates is memory that kernels may reach.

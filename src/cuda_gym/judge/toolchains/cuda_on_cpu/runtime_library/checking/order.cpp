@@ -8,22 +8,18 @@
 namespace cuda_on_cpu::checking {
 namespace {
 
-struct HandOver {
-  uint32_t serial, epoch;
-  unsigned warp;
-  size_t num_taken;  // of `taken`, below, for the block that hands over
-};
-
-// What was handed over at one address, in order.
+// What was handed over at one address: in the order of the blocks, and one entry for each warp.
 struct Place {
   std::vector<HandOver> given;
 };
 
-// The first `count` hand-overs of a place, which the current block has taken over.
+// The first `count` hand-overs of a place, which a block has taken over.
 struct Taken {
-  const Place* place;
+  const std::vector<HandOver>* given;
   size_t count;
 };
+
+constexpr size_t most_compared = 8;
 
 auto& places = *new std::unordered_map<uintptr_t, Place>;
 auto& taken_by_block = *new std::unordered_map<uint32_t, std::vector<Taken>>;
@@ -34,7 +30,7 @@ bool reaches(uint32_t from, size_t num_taken, uint32_t serial, std::unordered_se
   for (size_t i = 0; i < num_taken && i < found->second.size(); ++i) {
     const Taken& taken = found->second[i];
     for (size_t n = taken.count; n-- > 0;) {
-      const HandOver& given = taken.place->given[n];
+      const HandOver& given = (*taken.given)[n];
       if (given.serial == serial) return true;
       if (given.serial == from || !seen->insert(given.serial).second) continue;
       if (reaches(given.serial, given.num_taken, serial, seen)) return true;
@@ -85,24 +81,33 @@ void Order::exchange(uintptr_t address, unsigned thread, bool reads, bool writes
   const unsigned warp = thread >> 5;
   if (reads && !places.empty()) {
     const auto found = places.find(address);
-    if (found != places.end()) {
-      const Place& place = found->second;
-      for (const HandOver& given : place.given)
-        if (given.serial == serial_) acquire_warp(warp, given.warp, given.epoch);
-      std::vector<Taken>& taken = taken_by_block[serial_];
-      if (taken.empty() || taken.back().place != &place || taken.back().count < place.given.size())
-        taken.push_back({&place, place.given.size()});
-    }
+    if (found != places.end()) take_over(found->second.given, warp);
   }
-  if (writes && has_fenced_[warp]) {
-    const auto taken = taken_by_block.find(serial_);
-    const size_t num_taken = taken == taken_by_block.end() ? 0 : taken->second.size();
-    std::vector<HandOver>& given = places[address].given;
-    const bool is_known = !given.empty() && given.back().serial == serial_ &&
-                          given.back().epoch == epoch_ && given.back().warp == warp &&
-                          given.back().num_taken == num_taken;
-    if (!is_known) given.push_back({serial_, epoch_, warp, num_taken});
+  if (writes && has_fenced_[warp]) hand_over(&places[address].given, warp);
+}
+
+void Order::take_over(const std::vector<HandOver>& given, unsigned warp) {
+  size_t num_others = given.size();
+  for (; num_others > 0 && given[num_others - 1].serial == serial_; --num_others)
+    acquire_warp(warp, given[num_others - 1].warp, given[num_others - 1].epoch);
+  if (num_others == 0) return;
+  std::vector<Taken>& taken = taken_by_block[serial_];
+  for (size_t i = taken.size(); i-- > 0 && i + most_compared >= taken.size();)
+    if (taken[i].given == &given && taken[i].count == num_others) return;
+  taken.push_back({&given, num_others});
+}
+
+void Order::hand_over(std::vector<HandOver>* given, unsigned warp) {
+  const auto taken = taken_by_block.find(serial_);
+  const HandOver last{serial_, epoch_, warp,
+                      taken == taken_by_block.end() ? 0 : taken->second.size()};
+  // One entry for a warp of a block: what it did earlier is behind it too.
+  for (size_t i = given->size(); i-- > 0 && (*given)[i].serial == serial_;) {
+    if ((*given)[i].warp != warp) continue;
+    (*given)[i] = last;
+    return;
   }
+  given->push_back(last);
 }
 
 void Order::acquire_warp(unsigned warp, unsigned other, uint32_t epoch) {

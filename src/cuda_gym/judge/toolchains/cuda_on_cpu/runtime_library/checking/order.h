@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "../../include/cuda_on_cpu/block.h"
 
@@ -33,6 +34,13 @@ struct Record {
   unsigned index() const { return thread & index_mask; }
   bool is_atomic() const { return thread & atomic_flag; }
   bool is_volatile() const { return thread & volatile_flag; }
+};
+
+// A fence and an atomic access behind it, by one warp of one block.
+struct HandOver {
+  uint32_t serial, epoch;
+  unsigned warp;
+  size_t num_taken;  // of what its block had taken over by then
 };
 
 class Order {
@@ -74,6 +82,8 @@ class Order {
     const unsigned warp = thread >> 5, lane = thread & 31;
     return warp_epoch_[warp] == epoch_ ? clock_[warp][lane][lane] : 0;
   }
+  void take_over(const std::vector<HandOver>& given, unsigned warp);
+  void hand_over(std::vector<HandOver>* given, unsigned warp);
   void acquire_warp(unsigned warp, unsigned other, uint32_t epoch);
   bool has_acquired_block(uint32_t serial) const;
 
