@@ -4,6 +4,8 @@
 #pragma once
 
 #include "fast_math.h"
+#include "powers.h"
+#include "trigonometry.h"
 
 // The overloads for float in <cmath> (exp, std::exp, ...) are made of these builtins.
 #define __builtin_expf ::cuda_on_cpu::expf
@@ -15,6 +17,11 @@
 #define __builtin_log1pf ::cuda_on_cpu::log1pf
 #define __builtin_tanhf ::cuda_on_cpu::tanhf
 #define __builtin_erff ::cuda_on_cpu::erff
+#define __builtin_sinf ::cuda_on_cpu::sinf
+#define __builtin_cosf ::cuda_on_cpu::cosf
+#define __builtin_tanf ::cuda_on_cpu::tanf
+#define __builtin_powf ::cuda_on_cpu::powf
+#define __builtin_erfcf ::cuda_on_cpu::erfcf
 #define __builtin_fmaxf ::cuda_on_cpu::fmaxf
 #define __builtin_fminf ::cuda_on_cpu::fminf
 #define __builtin_fmax ::cuda_on_cpu::fmax
@@ -29,6 +36,11 @@
 #undef __builtin_log1pf
 #undef __builtin_tanhf
 #undef __builtin_erff
+#undef __builtin_sinf
+#undef __builtin_cosf
+#undef __builtin_tanf
+#undef __builtin_powf
+#undef __builtin_erfcf
 #undef __builtin_fmaxf
 #undef __builtin_fminf
 #undef __builtin_fmax
@@ -56,10 +68,20 @@ CUDA_ON_CPU_OF_ONE(float, log10f)
 CUDA_ON_CPU_OF_ONE(float, log1pf)
 CUDA_ON_CPU_OF_ONE(float, tanhf)
 CUDA_ON_CPU_OF_ONE(float, erff)
+CUDA_ON_CPU_OF_ONE(float, sinf)
+CUDA_ON_CPU_OF_ONE(float, cosf)
+CUDA_ON_CPU_OF_ONE(float, tanf)
+CUDA_ON_CPU_OF_ONE(float, exp10f)
+CUDA_ON_CPU_OF_ONE(float, erfcf)
+CUDA_ON_CPU_OF_TWO(float, powf)
 CUDA_ON_CPU_OF_TWO(float, fmaxf)
 CUDA_ON_CPU_OF_TWO(float, fminf)
 CUDA_ON_CPU_OF_TWO(double, fmax)
 CUDA_ON_CPU_OF_TWO(double, fmin)
+CUDA_ON_CPU_BODY void sincosf(float x, float* sine, float* cosine) noexcept {
+  *sine = cuda_on_cpu::sinf(x);
+  *cosine = cuda_on_cpu::cosf(x);
+}
 // Only the newest C libraries have these.
 CUDA_ON_CPU_BODY float rsqrtf(float x) noexcept { return 1.0f / __builtin_sqrtf(x); }
 CUDA_ON_CPU_BODY double rsqrt(double x) noexcept { return 1.0 / __builtin_sqrt(x); }
@@ -81,7 +103,7 @@ CUDA_ON_CPU_BODY double rsqrt(double x) noexcept { return 1.0 / __builtin_sqrt(x
 #define __powf cuda_on_cpu_powf
 #define __sincosf cuda_on_cpu_sincosf
 CUDA_ON_CPU_INLINE float __expf(float x) { return cuda_on_cpu::expf(x); }
-CUDA_ON_CPU_INLINE float __exp10f(float x) { return cuda_on_cpu::exp2f(x * 3.32192809488736235f); }
+CUDA_ON_CPU_INLINE float __exp10f(float x) { return cuda_on_cpu::exp10f(x); }
 CUDA_ON_CPU_INLINE float __logf(float x) { return cuda_on_cpu::logf(x); }
 CUDA_ON_CPU_INLINE float __log2f(float x) { return cuda_on_cpu::log2f(x); }
 CUDA_ON_CPU_INLINE float __log10f(float x) { return cuda_on_cpu::log10f(x); }
