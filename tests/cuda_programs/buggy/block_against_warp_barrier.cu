@@ -1,4 +1,4 @@
-// finds: deadlock, lines 9 and 11
+// finds: mismatched mask, lines 9 and 11
 // Half of a warp waits for the block while the other half waits for the whole warp.
 #include "../program.cuh"
 

@@ -1,4 +1,4 @@
-// finds: host access, line 7
+// finds: out of bounds read, line 7
 // A kernel gets the host's own array instead of its copy on the device.
 #include "../program.cuh"
 
