@@ -42,9 +42,12 @@ def run(cache: BuildCache, folder: Path, text: str, **more: Any) -> ProgramRun:
     return run_program(build(cache, folder, text), deadline_s=20, **more)
 
 
-@pytest.mark.parametrize("name", ["host_answers.cu", "kernel_values.cu"])
-def test_a_program_gets_what_it_would_get_from_a_gpu(cache: BuildCache, name: str) -> None:
-    ran = run_program(build_program([PROGRAMS / name], cache=cache), deadline_s=20)
+WHOLE = (["host_answers.cu"], ["kernel_values.cu"], ["whole/main.cu", "whole/elsewhere.cu"])
+
+
+@pytest.mark.parametrize("names", WHOLE, ids=lambda names: str(names[0]))
+def test_a_program_gets_what_it_would_get_from_a_gpu(cache: BuildCache, names: list[str]) -> None:
+    ran = run_program(build_program([PROGRAMS / name for name in names], cache=cache))
     assert (ran.output, ran.status) == ("ok\n", 0)
 
 

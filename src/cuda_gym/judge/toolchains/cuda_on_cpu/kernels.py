@@ -107,7 +107,9 @@ def _head(
         return None
     opening = end + name.end() - 1
     # An attribute by a macro of the file looks like a name: void BOUNDS(256) k(int* x).
-    while (after := _AFTER.match(masked, closing(masked, opening) + 1)) and after[1] != "noexcept":
+    while (after := _AFTER.match(masked, closing(masked, opening) + 1, last)) and after[
+        1
+    ] != "noexcept":
         name, opening = after, after.end() - 1
     return _with_body(masked, name[1], opening)
 
