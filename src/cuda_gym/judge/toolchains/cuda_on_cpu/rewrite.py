@@ -32,7 +32,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.kernels import (
     rewrite_kernels,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.launches import rewrite_launches
-from cuda_gym.judge.toolchains.cuda_on_cpu.linkage import external_names, rewrite_linkage
+from cuda_gym.judge.toolchains.cuda_on_cpu.linkage import linkage_in, rewrite_linkage
 from cuda_gym.judge.toolchains.cuda_on_cpu.refusals import (
     doubtful_places,
     refuse_unsupported,
@@ -105,14 +105,14 @@ def rewrite(
     phases = fission(found, kernels, names.values, decided) if cuts and not checking else {}
     decided = decided.with_phases(phases)
     pointers = pointers_at_namespace_scope(found)
-    external = external_names(found)
+    linkage = linkage_in(found)
     rewritten = {}
     for source in sources:
         own = [d for d in found if d.source is source]
         edits = Edits(source)
         changes = {kernels[k].body: changes for k, changes in phases.items() if kernels[k] in own}
         rewrite_kernels(source, heads[source.path], names.values, edits, cut=changes)
-        rewrite_linkage(own, external, edits)
+        rewrite_linkage(own, linkage, edits)
         rewrite_shared(source, own, pointers, edits)
         rewrite_launches(source, decided, names, edits)
         for match in re.finditer(r"\b__noinline__\b", source.masked):
