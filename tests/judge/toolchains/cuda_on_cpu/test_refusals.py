@@ -15,6 +15,8 @@ REFUSED = [
     ("__global__ void __cluster_dims__(2) k() {}", "cluster"),
     ("void f() { cudaLaunchKernelEx(0, 0); }", "launching through a function call"),
     ("void f() { cudaGraph_t g; }", "CUDA graphs"),
+    ("void f() { cudaArray_t a; }", "texture"),
+    ("void f() { cuInit(0); }", "the driver's own interface"),
     ("#include <cuda/barrier>", "this CUDA header (cuda/barrier)"),
     ("__global__ void k() { __pipeline_arrive_on(b); }", "asynchronous copying"),
     ("__global__ void k() { cuda::pipeline<cuda::thread_scope_thread> p; }", "asynchronous"),

@@ -8,125 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from cuda_gym.core import Diagnostic, Severity
 from cuda_gym.errors import CompileError, UnsupportedOnDevice
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
+from cuda_gym.judge.toolchains.cuda_on_cpu.missing_features import (
+    FEATURES,
+    HEADERS,
+    NESTED_LAUNCH,
+)
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
 
 __all__ = ["doubtful_places", "refuse_unsupported", "refuse_waiting_kernels"]
 
 
-@dataclass(frozen=True)
-class _Feature:
-    pattern: str
-    name: str
-    remedy: str
-
-
-_OR_GPU = "or use a GPU device"
-_LAUNCHER = 'write an extern "C" launcher that takes pointers and sizes'
-_FEATURES = tuple(
-    (re.compile(feature.pattern), feature)
-    for feature in (
-        _Feature(
-            r"\b(?:asm|__asm__|__asm)\b",
-            "inline PTX (asm)",
-            f"write it with CUDA intrinsics, {_OR_GPU}",
-        ),
-        _Feature(
-            r"\bbmma_sync\b|\bwmma\s*::\s*experimental\b",
-            "wmma of less than 8 bits",
-            f"multiply whole numbers with __dp4a, {_OR_GPU}",
-        ),
-        _Feature(
-            r"\btexture\s*<|\bcuda(?:Texture|Surface)\w+|\btex[123]D\w*\s*[<(]|\bsurf[123]D\w*\s*[<(]",
-            "texture and surface memory",
-            "read through a pointer, with __ldg where it helps",
-        ),
-        _Feature(
-            r"\bthis_grid\b|\bgrid_group\b|\bcudaLaunchCooperative\w+|\bthis_multi_grid\b",
-            "synchronising a grid",
-            "split the kernel in two launches",
-        ),
-        _Feature(
-            r"\bthis_cluster\b|\bcluster_group\b|__cluster_dims__|\bcluster_\w+\s*\(",
-            "a thread-block cluster",
-            "share within a block, and launch twice to go further",
-        ),
-        _Feature(
-            r"\bcudaLaunchKernel\w*|\bcudaLaunchHostFunc\b|\bcuLaunch\w+",
-            "launching through a function call",
-            "launch with kernel<<<grid, block>>>(...)",
-        ),
-        _Feature(
-            r"\bcudaGraph\w+|\bcudaStream(?:Begin|End)Capture\b",
-            "CUDA graphs",
-            "launch the kernels one after another",
-        ),
-        _Feature(
-            r"\b__pipeline_arrive_on\b|\bcuda\s*::\s*(?:pipeline|barrier|memcpy_async)\b"
-            r"|\bmake_pipeline\b|\bcp_async\w*",
-            "asynchronous copying (cp.async, cuda::pipeline, cuda::barrier)",
-            "copy with __pipeline_memcpy_async, or with plain loads and __syncthreads",
-        ),
-        _Feature(
-            r"\bthrust\s*::|\bcutlass\s*::|\bcute\s*::",
-            "a CUDA library",
-            f"write the kernel yourself, {_OR_GPU}",
-        ),
-        _Feature(
-            r"\bcub\s*::\s*(?!(?:Block(?:Reduce|Scan|Load|Store)|Warp(?:Reduce|Scan)|Sum|Max|Min"
-            r"|BLOCK_\w+)\b)",
-            "this part of CUB",
-            f"use its BlockReduce, BlockScan, WarpReduce and WarpScan, {_OR_GPU}",
-        ),
-        _Feature(
-            r"\bcurand\w+\s*[(;&*]|\bcublas\w+\s*\(|\bcudnn\w+\s*\(|\bcufft\w+\s*\(",
-            "a CUDA library",
-            "write the kernel yourself, or call cuda_extension.library where the task allows it",
-        ),
-    )
-)
 _INCLUDE = re.compile(
     r'^[ \t]*#[ \t]*(?:include|import)\b[ \t]*(?P<what><[^>\n]*>|"[^"\n]*")?', re.MULTILINE
 )
-_HEADERS = (
-    (
-        re.compile(r"^(?:torch|ATen|c10|pybind11)(?:/|$)|^Python\.h$"),
-        _Feature("", "a PyTorch or Python header", _LAUNCHER),
-    ),
-    (
-        re.compile(r"^(?:thrust|cutlass|cute|nv)(?:/|\.|$)"),
-        _Feature("", "a CUDA library", f"write the kernel yourself, {_OR_GPU}"),
-    ),
-    (
-        re.compile(
-            r"^cub/(?!(?:cub|block/block_(?:reduce|scan|load|store)|warp/warp_(?:reduce|scan)"
-            r"|thread/thread_operators)\.cuh$)"
-        ),
-        _Feature(
-            "",
-            "this part of CUB",
-            f"use its BlockReduce, BlockScan, WarpReduce and WarpScan, {_OR_GPU}",
-        ),
-    ),
-    (
-        re.compile(r"^(?:cublas|cudnn|cufft|cusparse|cusolver|curand|nccl)"),
-        _Feature(
-            "",
-            "a CUDA library",
-            "write the kernel yourself, or call cuda_extension.library where the task allows it",
-        ),
-    ),
-    (
-        re.compile(r"^cuda/(?!(?:std/)?functional$)|^cuda_(?:awbarrier|fp8|fp4)"),
-        _Feature("", "this CUDA header", f"write it with plain loads and __syncthreads, {_OR_GPU}"),
-    ),
-)
-_DYNAMIC = _Feature("", "launching a kernel from a kernel", "launch it from the host")
 _WAITING = (
     "waiting inside a kernel for a grid that it launches",
     "launch what comes behind it from the host",
@@ -185,11 +84,11 @@ def _diagnostics(places: Iterable[tuple[str, int, str, str]]) -> tuple[Diagnosti
 
 def _places(source: Source) -> Iterator[tuple[str, int, str, str]]:
     kept = _without_dead_branches(source.masked)
-    for pattern, feature in _FEATURES:
+    for pattern, feature in FEATURES:
         for match in pattern.finditer(kept):
             yield source.path, source.line(match.start()), feature.name, feature.remedy
     for offset, header in _includes(source, kept):
-        for pattern, feature in _HEADERS:
+        for pattern, feature in HEADERS:
             if pattern.search(header):
                 name = f"{feature.name} ({header})"
                 yield source.path, source.line(offset), name, feature.remedy
@@ -220,7 +119,7 @@ def _dynamic_launches(found: Iterable[Declaration]) -> Iterator[tuple[str, int, 
         # A body that is never closed swallows what follows: the compiler says so better.
         if body.count("{") == body.count("}") and "<<<" in body:
             at = source.masked.index("<<<", declaration.body)
-            yield source.path, source.line(at), _DYNAMIC.name, _DYNAMIC.remedy
+            yield source.path, source.line(at), NESTED_LAUNCH.name, NESTED_LAUNCH.remedy
 
 
 def _refuse_escaping_includes(sources: Sequence[Source]) -> None:
