@@ -17,7 +17,8 @@
     }                                                                             \
   } while (0)
 
-// Memory of the device that is given back at the end of its scope; uninitialised where no values are given.
+// Memory of the device that is given back at the end of its scope; uninitialised where no values
+// are given.
 template <class T>
 class DeviceArray {
  public:

@@ -20,4 +20,6 @@ __global__ void argmax_kernel(const float* x, long long* out, int columns) {
   if (threadIdx.x == 0) out[blockIdx.x] = 0xffffffffu - (unsigned)best;
 }
 
-extern "C" void argmax(const float* x, long long* out, int rows, int columns) { argmax_kernel<<<rows, 96>>>(x, out, columns); }
+extern "C" void argmax(const float* x, long long* out, int rows, int columns) {
+  argmax_kernel<<<rows, 96>>>(x, out, columns);
+}

@@ -13,7 +13,8 @@ __device__ float over_block(float value, bool is_sum) {
   return value;
 }
 
-__global__ void attention_kernel(const float* q, const float* k, const float* v, float* out, int length, int dim, bool causal) {
+__global__ void attention_kernel(const float* q, const float* k, const float* v, float* out,
+                                 int length, int dim, bool causal) {
   extern __shared__ float scores[];
   const int row = blockIdx.x, seen = causal ? row + 1 : length;
   const size_t head = (size_t)blockIdx.y * length * dim;
@@ -34,6 +35,8 @@ __global__ void attention_kernel(const float* q, const float* k, const float* v,
   }
 }
 
-extern "C" void attention(const float* q, const float* k, const float* v, float* out, int heads, int length, int dim, int causal) {
-  attention_kernel<<<dim3(length, heads), 128, length * sizeof(float)>>>(q, k, v, out, length, dim, causal != 0);
+extern "C" void attention(const float* q, const float* k, const float* v, float* out, int heads,
+                          int length, int dim, int causal) {
+  attention_kernel<<<dim3(length, heads), 128, length * sizeof(float)>>>(q, k, v, out, length, dim,
+                                                                         causal != 0);
 }

@@ -3,11 +3,14 @@ struct Window {
   int stride, padding, dilation, groups;
 };
 
-__global__ void conv2d_kernel(const float* x, const float* weight, const float* bias, float* out, int channels, int height,
-                              int width, int features, int kernel, int out_height, int out_width, Window window) {
-  const int position = blockIdx.x * blockDim.x + threadIdx.x, feature = blockIdx.y, image = blockIdx.z;
+__global__ void conv2d_kernel(const float* x, const float* weight, const float* bias, float* out,
+                              int channels, int height, int width, int features, int kernel,
+                              int out_height, int out_width, Window window) {
+  const int position = blockIdx.x * blockDim.x + threadIdx.x, feature = blockIdx.y,
+            image = blockIdx.z;
   if (position >= out_height * out_width) return;
-  const int per_group = channels / window.groups, first = feature / (features / window.groups) * per_group;
+  const int per_group = channels / window.groups,
+            first = feature / (features / window.groups) * per_group;
   const int top = position / out_width * window.stride - window.padding;
   const int left = position % out_width * window.stride - window.padding;
   float sum = bias ? bias[feature] : 0.0f;
@@ -22,11 +25,13 @@ __global__ void conv2d_kernel(const float* x, const float* weight, const float* 
   out[(image * features + feature) * out_height * out_width + position] = sum;
 }
 
-extern "C" void conv2d(const float* x, const float* weight, const float* bias, float* out, int images, int channels, int height,
-                       int width, int features, int kernel, int stride, int padding, int dilation, int groups) {
+extern "C" void conv2d(const float* x, const float* weight, const float* bias, float* out,
+                       int images, int channels, int height, int width, int features, int kernel,
+                       int stride, int padding, int dilation, int groups) {
   const int reach = dilation * (kernel - 1) + 1;
-  const int out_height = (height + 2 * padding - reach) / stride + 1, out_width = (width + 2 * padding - reach) / stride + 1;
+  const int out_height = (height + 2 * padding - reach) / stride + 1,
+            out_width = (width + 2 * padding - reach) / stride + 1;
   const dim3 grid((out_height * out_width + 63) / 64, features, images);
-  conv2d_kernel<<<grid, 64>>>(x, weight, bias, out, channels, height, width, features, kernel, out_height, out_width,
-                              Window{stride, padding, dilation, groups});
+  conv2d_kernel<<<grid, 64>>>(x, weight, bias, out, channels, height, width, features, kernel,
+                              out_height, out_width, Window{stride, padding, dilation, groups});
 }

@@ -1,10 +1,12 @@
 // The mean cross entropy of rows of logits, without the rows whose target is -100.
-__global__ void losses_kernel(const float* logits, const long long* targets, float* sum, int* count, int classes) {
+__global__ void losses_kernel(const float* logits, const long long* targets, float* sum, int* count,
+                              int classes) {
   __shared__ float shared[2];
   const float* const row = logits + blockIdx.x * classes;
   float largest = -INFINITY, total = 0;
   for (int c = threadIdx.x; c < classes; c += 32) largest = fmaxf(largest, row[c]);
-  for (int offset = 16; offset; offset /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, offset));
+  for (int offset = 16; offset; offset /= 2)
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, offset));
   for (int c = threadIdx.x; c < classes; c += 32) total += expf(row[c] - largest);
   for (int offset = 16; offset; offset /= 2) total += __shfl_down_sync(0xffffffffu, total, offset);
   if (threadIdx.x == 0) {
@@ -18,9 +20,12 @@ __global__ void losses_kernel(const float* logits, const long long* targets, flo
   atomicAdd(count, 1);
 }
 
-__global__ void mean_kernel(const float* sum, const int* count, float* out) { *out = *sum / *count; }
+__global__ void mean_kernel(const float* sum, const int* count, float* out) {
+  *out = *sum / *count;
+}
 
-extern "C" int cross_entropy(const float* logits, const long long* targets, float* out, int rows, int classes) {
+extern "C" int cross_entropy(const float* logits, const long long* targets, float* out, int rows,
+                             int classes) {
   float* memory;
   if (cudaMalloc(&memory, 8) != cudaSuccess) return 1;
   cudaMemset(memory, 0, 8);

@@ -1,5 +1,6 @@
 // Group normalisation: one block a group of channels, sums of doubles in dynamic shared memory.
-__global__ void group_norm_kernel(const float* x, const float* gain, const float* bias, float* out, int channels, int area, int groups, float epsilon) {
+__global__ void group_norm_kernel(const float* x, const float* gain, const float* bias, float* out,
+                                  int channels, int area, int groups, float epsilon) {
   extern __shared__ double sums[];
   double* const squares = sums + blockDim.x;
   const int per_group = channels / groups, size = per_group * area;
@@ -27,6 +28,8 @@ __global__ void group_norm_kernel(const float* x, const float* gain, const float
   }
 }
 
-extern "C" void group_norm(const float* x, const float* gain, const float* bias, float* out, int images, int channels, int area, int groups, float epsilon) {
-  group_norm_kernel<<<images * groups, 64, 2 * 64 * sizeof(double)>>>(x, gain, bias, out, channels, area, groups, epsilon);
+extern "C" void group_norm(const float* x, const float* gain, const float* bias, float* out,
+                           int images, int channels, int area, int groups, float epsilon) {
+  group_norm_kernel<<<images * groups, 64, 2 * 64 * sizeof(double)>>>(x, gain, bias, out, channels,
+                                                                      area, groups, epsilon);
 }

@@ -7,7 +7,8 @@ struct __align__(8) Four {
 
 __device__ __nv_bfloat162 gated(__nv_bfloat162 a, __nv_bfloat162 b) {
   const float2 x = __bfloat1622float2(a), y = __bfloat1622float2(b);
-  return __floats2bfloat162_rn(x.x / (1.0f + __expf(-x.x)) * y.x, x.y / (1.0f + __expf(-x.y)) * y.y);
+  return __floats2bfloat162_rn(x.x / (1.0f + __expf(-x.x)) * y.x,
+                               x.y / (1.0f + __expf(-x.y)) * y.y);
 }
 
 __global__ void swiglu_kernel(const Four* gates_and_values, Four* out, int quads) {
@@ -19,5 +20,6 @@ __global__ void swiglu_kernel(const Four* gates_and_values, Four* out, int quads
 }
 
 extern "C" void swiglu(const void* gates_and_values, void* out, int rows, int width) {
-  swiglu_kernel<<<dim3((width / 4 + 63) / 64, rows), 64>>>((const Four*)gates_and_values, (Four*)out, width / 4);
+  swiglu_kernel<<<dim3((width / 4 + 63) / 64, rows), 64>>>((const Four*)gates_and_values,
+                                                           (Four*)out, width / 4);
 }

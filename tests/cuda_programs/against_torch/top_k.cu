@@ -4,7 +4,9 @@ struct Best {
   int place;
 };
 
-__device__ Best better(Best a, Best b) { return b.value > a.value || (b.value == a.value && b.place < a.place) ? b : a; }
+__device__ Best better(Best a, Best b) {
+  return b.value > a.value || (b.value == a.value && b.place < a.place) ? b : a;
+}
 
 __global__ void top_k_kernel(const float* x, float* values, long long* places, int columns, int k) {
   extern __shared__ float row[];
@@ -15,7 +17,8 @@ __global__ void top_k_kernel(const float* x, float* values, long long* places, i
     Best best = {-INFINITY, columns};
     for (int c = threadIdx.x; c < columns; c += 128) best = better(best, {row[c], c});
     for (int offset = 16; offset; offset /= 2)
-      best = better(best, {__shfl_down_sync(0xffffffffu, best.value, offset), __shfl_down_sync(0xffffffffu, best.place, offset)});
+      best = better(best, {__shfl_down_sync(0xffffffffu, best.value, offset),
+                           __shfl_down_sync(0xffffffffu, best.place, offset)});
     if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = best;
     __syncthreads();
     if (threadIdx.x) continue;
@@ -26,6 +29,7 @@ __global__ void top_k_kernel(const float* x, float* values, long long* places, i
   }
 }
 
-extern "C" void top_k(const float* x, float* values, long long* places, int rows, int columns, int k) {
+extern "C" void top_k(const float* x, float* values, long long* places, int rows, int columns,
+                      int k) {
   top_k_kernel<<<rows, 128, columns * sizeof(float)>>>(x, values, places, columns, k);
 }

@@ -12,7 +12,8 @@ __global__ void take_places(const int* x, int n, int capacity, int* counter, int
 
 int main() {
   const int n = 300, capacity = 50;
-  DeviceArray<int> x(random_ints(n, -9, 99)), counter(std::vector<int>(1, 0)), out(std::vector<int>(capacity, 0));
+  DeviceArray<int> x(random_ints(n, -9, 99)), counter(std::vector<int>(1, 0)),
+      out(std::vector<int>(capacity, 0));
   take_places<<<3, 100>>>(x.data(), n, capacity, counter.data(), out.data());
   return counter.values()[0] < 0;
 }

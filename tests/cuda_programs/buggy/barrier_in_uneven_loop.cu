@@ -1,5 +1,6 @@
-// finds: divergent barrier, lines 10 and 15
-// The grid-stride loop ends earlier for some threads, which then meet the others' barrier at another.
+// finds: divergent barrier, lines 11 and 16
+// The grid-stride loop ends earlier for some threads, which then meet the others' barrier at
+// another.
 #include "../program.cuh"
 
 __global__ void tile_sums(const int* x, int n, int* sums) {

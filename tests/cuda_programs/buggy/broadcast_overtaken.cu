@@ -15,7 +15,8 @@ __global__ void process(const int* x, int rows, int columns, int* queue, int* ou
 
 int main() {
   const int rows = 9, columns = 100;
-  DeviceArray<int> x(random_ints(rows * columns, 0, 9)), out(rows * columns), queue(std::vector<int>(1, 0));
+  DeviceArray<int> x(random_ints(rows * columns, 0, 9)), out(rows * columns),
+      queue(std::vector<int>(1, 0));
   process<<<2, 64>>>(x.data(), rows, columns, queue.data(), out.data());
   return out.values().size() != rows * columns;
 }

@@ -11,7 +11,8 @@ __global__ void keep_even(const int* x, int n, int* count, int* out) {
 
 int main() {
   const int n = 100;
-  DeviceArray<int> x(random_ints(n, 0, 99)), count(std::vector<int>(1, 0)), out(std::vector<int>(n, 0));
+  DeviceArray<int> x(random_ints(n, 0, 99)), count(std::vector<int>(1, 0)),
+      out(std::vector<int>(n, 0));
   keep_even<<<2, 64>>>(x.data(), n, count.data(), out.data());
   return count.values()[0] < 0;
 }

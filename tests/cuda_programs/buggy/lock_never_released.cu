@@ -13,7 +13,8 @@ __global__ void append_positive(const int* x, int* lock, int* length, int* out) 
 }
 
 int main() {
-  DeviceArray<int> x(random_ints(64, -9, 9)), out(64), lock(std::vector<int>(1, 0)), length(std::vector<int>(1, 0));
+  DeviceArray<int> x(random_ints(64, -9, 9)), out(64), lock(std::vector<int>(1, 0)),
+      length(std::vector<int>(1, 0));
   append_positive<<<1, 64>>>(x.data(), lock.data(), length.data(), out.data());
   return length.values()[0] < 0;
 }

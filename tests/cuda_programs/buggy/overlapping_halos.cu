@@ -1,5 +1,6 @@
-// finds: data race in global memory, line 13
-// Each block also writes the rim of its tile, which belongs to its neighbours, and gets it wrong there.
+// finds: data race in global memory, line 14
+// Each block also writes the rim of its tile, which belongs to its neighbours, and gets it wrong
+// there.
 #include "../program.cuh"
 
 constexpr int kTile = 32, kWidth = kTile + 2;

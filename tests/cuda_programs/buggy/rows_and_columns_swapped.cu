@@ -1,9 +1,10 @@
-// finds: out of bounds read, line 8
+// finds: out of bounds read, line 9
 // A matrix that is wider than high is indexed with its height as the pitch of a transposed one.
 #include "../program.cuh"
 
 __global__ void transpose(const float* x, float* out, int height, int width) {
-  const int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+  const int column = blockIdx.x * blockDim.x + threadIdx.x,
+            row = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= height || column >= width) return;
   out[column * height + row] = x[column * width + row];
 }

@@ -1,4 +1,4 @@
-// finds: out of bounds read, line 9
+// finds: out of bounds read, line 10
 // One of the tokens is the size of the vocabulary, and no row of the table.
 #include "../program.cuh"
 
@@ -6,7 +6,8 @@ constexpr int kWidth = 16;
 
 __global__ void embed(const float* table, const int* tokens, float* out, int n) {
   const int token = blockIdx.x;
-  if (token < n) out[token * kWidth + threadIdx.x] = table[tokens[token] * kWidth + threadIdx.x];
+  if (token < n)
+    out[token * kWidth + threadIdx.x] = table[tokens[token] * kWidth + threadIdx.x];
 }
 
 int main() {

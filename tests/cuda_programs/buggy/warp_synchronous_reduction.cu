@@ -1,10 +1,9 @@
-// finds: data race in shared memory, line 7
+// finds: data race in shared memory, line 6
 // The last warp of a tree goes on without synchronising, as was right before lanes could diverge.
 #include "../program.cuh"
 
 __device__ void reduce_last_warp(volatile int* partial, int t) {
-  for (int stride = 32; stride > 0; stride /= 2)
-    partial[t] = partial[t] + partial[t + stride];
+  for (int stride = 32; stride > 0; stride /= 2) partial[t] = partial[t] + partial[t + stride];
 }
 
 __global__ void sum(const int* x, int* out) {

@@ -5,8 +5,12 @@ struct Complex {
   float re, im;
 };
 
-__host__ __device__ inline Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
-__host__ __device__ inline Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
+__host__ __device__ inline Complex operator+(Complex a, Complex b) {
+  return {a.re + b.re, a.im + b.im};
+}
+__host__ __device__ inline Complex operator-(Complex a, Complex b) {
+  return {a.re - b.re, a.im - b.im};
+}
 __host__ __device__ inline Complex operator*(Complex a, Complex b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }

@@ -9,7 +9,8 @@ __global__ void weighted_sums(const float* x, const float* weights, int stages, 
   __shared__ __align__(16) float buffer[2][kStage];
   const int t = threadIdx.x;
   auto start_copy = [&](int stage) {
-    __pipeline_memcpy_async(&buffer[stage % 2][4 * t], x + (blockIdx.x * stages + stage) * kStage + 4 * t, 16);
+    __pipeline_memcpy_async(&buffer[stage % 2][4 * t],
+                            x + (blockIdx.x * stages + stage) * kStage + 4 * t, 16);
     __pipeline_commit();
   };
   start_copy(0);
@@ -18,7 +19,8 @@ __global__ void weighted_sums(const float* x, const float* weights, int stages, 
     if (stage + 1 < stages) start_copy(stage + 1);
     __pipeline_wait_prior(stage + 1 < stages ? 1 : 0);
     __syncthreads();
-    for (int k = 0; k < 4; ++k) sum += weights[stage] * buffer[stage % 2][k * kThreads + (t + k) % kThreads];
+    for (int k = 0; k < 4; ++k)
+      sum += weights[stage] * buffer[stage % 2][k * kThreads + (t + k) % kThreads];
     __syncthreads();
   }
   out[blockIdx.x * kThreads + t] = sum;
@@ -32,7 +34,9 @@ int main() {
   for (int i = 0; i < blocks * kThreads; ++i)
     for (int stage = 0; stage < stages; ++stage)
       for (int k = 0; k < 4; ++k)
-        expected[i] += weights[stage] * x[(i / kThreads * stages + stage) * kStage + k * kThreads + (i + k) % kThreads];
+        expected[i] +=
+            weights[stage] *
+            x[(i / kThreads * stages + stage) * kStage + k * kThreads + (i + k) % kThreads];
   DeviceArray<float> device_x(x), device_weights(weights), out(expected.size());
   weighted_sums<<<blocks, kThreads>>>(device_x.data(), device_weights.data(), stages, out.data());
   expect_equal("sums", out.values(), expected);

@@ -5,7 +5,8 @@ __device__ double atomic_max(double* address, double value) {
   auto* const bits = reinterpret_cast<unsigned long long*>(address);
   unsigned long long old = atomicAdd(bits, 0ull);
   while (value > __longlong_as_double((long long)old)) {
-    const unsigned long long seen = atomicCAS(bits, old, (unsigned long long)__double_as_longlong(value));
+    const unsigned long long seen =
+        atomicCAS(bits, old, (unsigned long long)__double_as_longlong(value));
     if (seen == old) break;
     old = seen;
   }
@@ -31,7 +32,8 @@ __device__ void atomic_add_byte(unsigned* word, int byte, unsigned amount) {
   } while (assumed != old);
 }
 
-__global__ void accumulate(const double* x, int n, double* largest, float* product, unsigned* bytes) {
+__global__ void accumulate(const double* x, int n, double* largest, float* product,
+                           unsigned* bytes) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   atomic_max(largest, x[i]);

@@ -44,7 +44,8 @@ int main() {
     t.bits_and &= x[i] | 0xff;
     t.bits_or |= x[i] & 0xff;
     t.bits_xor ^= x[i];
-    t.smallest_unsigned = (unsigned)x[i] < t.smallest_unsigned ? (unsigned)x[i] : t.smallest_unsigned;
+    t.smallest_unsigned =
+        (unsigned)x[i] < t.smallest_unsigned ? (unsigned)x[i] : t.smallest_unsigned;
     t.wide_sum += (unsigned long long)i << 33;
   }
   const Totals got = totals.values()[0];

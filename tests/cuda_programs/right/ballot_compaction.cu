@@ -1,5 +1,5 @@
-// Keeps the even numbers of an array in their order: votes give a lane its place in the warp, shared
-// memory gives the warp its place in the block, and a second kernel the block's place.
+// Keeps the even numbers of an array in their order: votes give a lane its place in the warp,
+// shared memory gives the warp its place in the block, and a second kernel the block's place.
 #include "../program.cuh"
 
 constexpr int kThreads = 160, kWarps = kThreads / 32;
@@ -22,7 +22,8 @@ __global__ void starts(int* counts, int blocks) {
 
 __global__ void keep_even(const int* x, int n, const int* first, int* out) {
   __shared__ int warp_counts[kWarps];
-  const int i = blockIdx.x * kThreads + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int i = blockIdx.x * kThreads + threadIdx.x, lane = threadIdx.x % 32,
+            warp = threadIdx.x / 32;
   const bool keep = i < n && x[i] % 2 == 0;
   const unsigned votes = __ballot_sync(0xffffffffu, keep);
   if (lane == 0) warp_counts[warp] = __popc(votes);

@@ -3,8 +3,8 @@
 
 __constant__ int2 steps[4] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
 
-__global__ void expand(const char* walls, int height, int width, const int* frontier, int size, int distance,
-                       int* distances, int* next, int* next_size) {
+__global__ void expand(const char* walls, int height, int width, const int* frontier, int size,
+                       int distance, int* distances, int* next, int* next_size) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= size) return;
   const int row = frontier[i] / width, column = frontier[i] % width;
@@ -25,8 +25,11 @@ int main() {
   expected[0] = 0;
   for (size_t head = 0; head < queue.size(); ++head)
     for (int k = 0; k < 4; ++k) {
-      const int r = queue[head] / width + (k == 2) - (k == 3), c = queue[head] % width + (k == 0) - (k == 1);
-      if (r < 0 || r >= height || c < 0 || c >= width || walls[r * width + c] || expected[r * width + c] >= 0) continue;
+      const int r = queue[head] / width + (k == 2) - (k == 3),
+                c = queue[head] % width + (k == 0) - (k == 1);
+      if (r < 0 || r >= height || c < 0 || c >= width || walls[r * width + c] ||
+          expected[r * width + c] >= 0)
+        continue;
       expected[r * width + c] = expected[queue[head]] + 1;
       queue.push_back(r * width + c);
     }
@@ -38,7 +41,8 @@ int main() {
   int* to = next.data();
   for (int size = 1, distance = 0; size > 0; ++distance) {
     CHECK(cudaMemset(next_size.data(), 0, sizeof(int)));
-    expand<<<(size + 31) / 32, 32>>>(device_walls.data(), height, width, from, size, distance, distances.data(), to, next_size.data());
+    expand<<<(size + 31) / 32, 32>>>(device_walls.data(), height, width, from, size, distance,
+                                     distances.data(), to, next_size.data());
     size = next_size.values()[0];
     std::swap(from, to);
   }

@@ -8,7 +8,8 @@ __global__ void add(const unsigned* a, const unsigned* b, unsigned* out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % kWords;
   const unsigned sum = a[i] + b[i];
   unsigned generates = __ballot_sync(0xffffffffu, sum < a[i]) >> (threadIdx.x % 32 - lane) & 0xffu;
-  const unsigned passes_on = __ballot_sync(0xffffffffu, sum == 0xffffffffu) >> (threadIdx.x % 32 - lane) & 0xffu;
+  const unsigned passes_on =
+      __ballot_sync(0xffffffffu, sum == 0xffffffffu) >> (threadIdx.x % 32 - lane) & 0xffu;
   // Adding the carries to the words that pass them on lets them run through in one step.
   const unsigned carries = (passes_on + 2 * generates) ^ passes_on;
   out[i] = sum + (carries >> lane & 1);
@@ -19,7 +20,8 @@ __global__ void multiply_by_word(const unsigned* a, unsigned factor, unsigned* o
   if (number >= n) return;
   unsigned carry = 0;
   for (int w = 0; w < kWords; ++w) {
-    const unsigned low = a[number * kWords + w] * factor, high = __umulhi(a[number * kWords + w], factor);
+    const unsigned low = a[number * kWords + w] * factor,
+                   high = __umulhi(a[number * kWords + w], factor);
     out[number * kWords + w] = low + carry;
     carry = high + (low + carry < low);
   }

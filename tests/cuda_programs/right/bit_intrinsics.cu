@@ -24,7 +24,8 @@ __global__ void bits(const unsigned long long* x, unsigned long long* out, int n
 }
 
 int main() {
-  std::vector<unsigned long long> x = {0, ~0ull, 1, 1ull << 63, 0xffffffff00000000ull, 0x80000000ull};
+  std::vector<unsigned long long> x = {
+      0, ~0ull, 1, 1ull << 63, 0xffffffff00000000ull, 0x80000000ull};
   for (int i = 0; i < 60; ++i) x.push_back(0x9e3779b97f4a7c15ull * (i + 1) >> i);
   std::vector<unsigned long long> expected;
   for (const unsigned long long v : x) {
@@ -44,8 +45,9 @@ int main() {
     const unsigned long long carry = cross + (unsigned)middle + (unsigned)middle;
     const unsigned long long product = high * high + 2 * (middle >> 32) + (carry >> 32);
     const unsigned long long facts[kFacts] = {
-        (unsigned)ones_low, (unsigned)ones, (unsigned)lead_low, (unsigned)lead, (unsigned)first_low, (unsigned)first,
-        (unsigned)(reversed >> 32), reversed, (unsigned)(v << 5 >> 32), (unsigned)(v >> 5), low * high >> 32, product};
+        (unsigned)ones_low,       (unsigned)ones,     (unsigned)lead_low,         (unsigned)lead,
+        (unsigned)first_low,      (unsigned)first,    (unsigned)(reversed >> 32), reversed,
+        (unsigned)(v << 5 >> 32), (unsigned)(v >> 5), low * high >> 32,           product};
     expected.insert(expected.end(), facts, facts + kFacts);
   }
   const int n = (int)x.size();

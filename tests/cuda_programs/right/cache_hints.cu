@@ -1,8 +1,9 @@
 // Loads and stores that say how the data will be used, on scalars and on vectors.
 #include "../program.cuh"
 
-__global__ void copy_with_hints(const float4* __restrict__ a, const int* __restrict__ b, const double2* __restrict__ c,
-                                float4* out_a, int* out_b, double2* out_c, int n) {
+__global__ void copy_with_hints(const float4* __restrict__ a, const int* __restrict__ b,
+                                const double2* __restrict__ c, float4* out_a, int* out_b,
+                                double2* out_c, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const float4 first = __ldg(a + i), second = __ldcs(a + (i + 1) % n);
@@ -24,7 +25,8 @@ int main() {
   DeviceArray<float4> device_a(a), out_a(n);
   DeviceArray<int> device_b(b), out_b(n);
   DeviceArray<double2> device_c(c), out_c(n);
-  copy_with_hints<<<2, 96>>>(device_a.data(), device_b.data(), device_c.data(), out_a.data(), out_b.data(), out_c.data(), n);
+  copy_with_hints<<<2, 96>>>(device_a.data(), device_b.data(), device_c.data(), out_a.data(),
+                             out_b.data(), out_c.data(), n);
   const std::vector<float4> got_a = out_a.values();
   const std::vector<int> got_b = out_b.values();
   const std::vector<double2> got_c = out_c.values();

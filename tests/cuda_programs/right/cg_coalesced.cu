@@ -34,7 +34,8 @@ int main() {
     count += x[i] % 3 == 0;
     total += x[i] % 3 ? 0 : x[i];
   }
-  DeviceArray<int> device_x(x), out(count), counter(std::vector<int>(1, 0)), sum(std::vector<int>(1, 0));
+  DeviceArray<int> device_x(x), out(count), counter(std::vector<int>(1, 0)),
+      sum(std::vector<int>(1, 0));
   filter<<<8, 128>>>(device_x.data(), n, out.data(), counter.data(), sum.data());
   expect_equal("count", counter.values()[0], count);
   expect_equal("sum", sum.values()[0], total);

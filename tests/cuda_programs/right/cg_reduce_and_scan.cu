@@ -38,8 +38,10 @@ int main() {
     sums[i / columns] += x[i];
     largest[i / columns] = x[i] > largest[i / columns] ? x[i] : largest[i / columns];
   }
-  DeviceArray<int> device_x(x), device_sums(rows), device_largest(rows), device_scans(rows * columns);
-  rows_by_warp<<<2, 96>>>(device_x.data(), columns, device_sums.data(), device_largest.data(), device_scans.data());
+  DeviceArray<int> device_x(x), device_sums(rows), device_largest(rows),
+      device_scans(rows * columns);
+  rows_by_warp<<<2, 96>>>(device_x.data(), columns, device_sums.data(), device_largest.data(),
+                          device_scans.data());
   expect_equal("sums", device_sums.values(), sums);
   expect_equal("largest", device_largest.values(), largest);
   expect_equal("scans", device_scans.values(), scans);

@@ -6,7 +6,8 @@
 namespace cg = cooperative_groups;
 
 __device__ int tile_sum(const cg::thread_block_tile<4>& tile, int value) {
-  for (int offset = tile.size() / 2; offset > 0; offset /= 2) value += tile.shfl_down(value, offset);
+  for (int offset = tile.size() / 2; offset > 0; offset /= 2)
+    value += tile.shfl_down(value, offset);
   return tile.shfl(value, 0);
 }
 
@@ -17,8 +18,10 @@ __global__ void tiles(const int* x, int* sums, int* neighbours, unsigned* votes,
   const int t = block.thread_rank();
   sums[t] = tile_sum(cg::tiled_partition<4>(block), x[t]);
   neighbours[t] = sixteen.shfl_xor(x[t], 15) - four.shfl_up(x[t], 1);
-  votes[t] = sixteen.ballot(x[t] > 0) | (unsigned)(four.any(x[t] > 45) != 0) << 16 | (unsigned)(sixteen.all(x[t] > -50) != 0) << 17;
-  ranks[t] = sixteen.meta_group_rank() * 100 + four.thread_rank() * 10 + (int)sixteen.meta_group_size();
+  votes[t] = sixteen.ballot(x[t] > 0) | (unsigned)(four.any(x[t] > 45) != 0) << 16 |
+             (unsigned)(sixteen.all(x[t] > -50) != 0) << 17;
+  ranks[t] =
+      sixteen.meta_group_rank() * 100 + four.thread_rank() * 10 + (int)sixteen.meta_group_size();
   cg::sync(block);
 }
 
@@ -42,7 +45,8 @@ int main() {
   }
   DeviceArray<int> device_x(x), device_sums(n), device_neighbours(n), device_ranks(n);
   DeviceArray<unsigned> device_votes(n);
-  tiles<<<1, dim3(16, 4)>>>(device_x.data(), device_sums.data(), device_neighbours.data(), device_votes.data(), device_ranks.data());
+  tiles<<<1, dim3(16, 4)>>>(device_x.data(), device_sums.data(), device_neighbours.data(),
+                            device_votes.data(), device_ranks.data());
   expect_equal("sums", device_sums.values(), sums);
   expect_equal("neighbours", device_neighbours.values(), neighbours);
   expect_equal("votes", device_votes.values(), votes);

@@ -23,9 +23,11 @@ class Square final : public Rectangle {
 
 struct Rational {
   long long numerator, denominator;
-  __host__ __device__ constexpr Rational(long long n = 0, long long d = 1) : numerator(n), denominator(d) {}
+  __host__ __device__ constexpr Rational(long long n = 0, long long d = 1)
+      : numerator(n), denominator(d) {}
   __host__ __device__ friend Rational operator+(Rational a, Rational b) {
-    long long n = a.numerator * b.denominator + b.numerator * a.denominator, d = a.denominator * b.denominator;
+    long long n = a.numerator * b.denominator + b.numerator * a.denominator,
+              d = a.denominator * b.denominator;
     long long x = n, y = d;
     while (y) {
       const long long rest = x % y;
@@ -34,7 +36,9 @@ struct Rational {
     }
     return {n / x, d / x};
   }
-  __host__ __device__ bool operator==(const Rational& o) const { return numerator == o.numerator && denominator == o.denominator; }
+  __host__ __device__ bool operator==(const Rational& o) const {
+    return numerator == o.numerator && denominator == o.denominator;
+  }
 };
 
 __global__ void areas(float* out, int n) {

@@ -27,7 +27,8 @@ int main() {
   int rounds = 0;
   for (int any = 1; any && rounds < num_nodes; ++rounds) {
     CHECK(cudaMemset(changed.data(), 0, sizeof(int)));
-    sink<<<(edges.size() + 63) / 64, 64>>>(device_edges.data(), (int)edges.size(), device_labels.data(), changed.data());
+    sink<<<(edges.size() + 63) / 64, 64>>>(device_edges.data(), (int)edges.size(),
+                                           device_labels.data(), changed.data());
     any = changed.values()[0];
   }
   expect_equal("labels", device_labels.values(), expected);

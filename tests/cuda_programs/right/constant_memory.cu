@@ -32,14 +32,16 @@ int main() {
     Window host = {width, {1, 2, 3, 4, 5, 4, 3, 2, 1}};
     CHECK(cudaMemcpyToSymbol(window, &host, sizeof host));
     const float middle = -0.5f;
-    CHECK(cudaMemcpyToSymbol(window, &middle, sizeof middle, offsetof(Window, weights) + width / 2 * sizeof(float)));
+    CHECK(cudaMemcpyToSymbol(window, &middle, sizeof middle,
+                             offsetof(Window, weights) + width / 2 * sizeof(float)));
     host.weights[width / 2] = middle;
     convolve<<<6, 64>>>(device_x.data(), out.data(), n);
     std::vector<float> expected(n);
     for (int i = 0; i < n; ++i) {
       float sum = 0;
       for (int k = 0; k < width; ++k)
-        if (i + k - width / 2 >= 0 && i + k - width / 2 < n) sum += host.weights[k] * x[i + k - width / 2];
+        if (i + k - width / 2 >= 0 && i + k - width / 2 < n)
+          sum += host.weights[k] * x[i + k - width / 2];
       expected[i] = 2 * sum + (i % 2 ? 10 * (i % 3 + 1) : i % 3 - 1);
     }
     expect_equal("convolution", out.values(), expected);

@@ -1,4 +1,5 @@
-// A convolution over channels: weights in constant memory, the image tile with its rim in shared memory.
+// A convolution over channels: weights in constant memory, the image tile with its rim in shared
+// memory.
 #include "../program.cuh"
 
 constexpr int kTile = 8, kRadius = 2, kWidth = 2 * kRadius + 1, kChannels = 3;
@@ -34,12 +35,14 @@ int main() {
   const std::vector<float> image(pixels.begin(), pixels.end()), filter(taps.begin(), taps.end());
   CHECK(cudaMemcpyToSymbol(weights, filter.data(), filter.size() * sizeof(float)));
   DeviceArray<float> device_image(image), out(height * width);
-  convolve<<<dim3((width + 7) / 8, (height + 7) / 8), dim3(8, 8, 2)>>>(device_image.data(), out.data(), height, width);
+  convolve<<<dim3((width + 7) / 8, (height + 7) / 8), dim3(8, 8, 2)>>>(device_image.data(),
+                                                                       out.data(), height, width);
   std::vector<float> expected(height * width, 0.0f);
   for (int row = 0; row < height; ++row)
     for (int column = 0; column < width; ++column)
       for (int k = 0; k < kChannels * kWidth * kWidth; ++k) {
-        const int channel = k / (kWidth * kWidth), y = row + k / kWidth % kWidth - kRadius, x = column + k % kWidth - kRadius;
+        const int channel = k / (kWidth * kWidth), y = row + k / kWidth % kWidth - kRadius,
+                  x = column + k % kWidth - kRadius;
         if (y >= 0 && y < height && x >= 0 && x < width)
           expected[row * width + column] += filter[k] * image[(channel * height + y) * width + x];
       }

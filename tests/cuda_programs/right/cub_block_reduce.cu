@@ -20,7 +20,8 @@ __global__ void row_facts(const int* x, int columns, int* sums, int* maxima, int
   // Only the first threads have numbers when there are fewer columns than threads.
   const int distance = threadIdx.x < columns ? abs(row[threadIdx.x] - mean) : 0;
   const int valid = min(columns, Threads);
-  const int largest = Reduce(memory).Reduce(distance, [](int a, int b) { return a > b ? a : b; }, valid);
+  const int largest =
+      Reduce(memory).Reduce(distance, [](int a, int b) { return a > b ? a : b; }, valid);
   __syncthreads();
   const int total = Reduce(memory).Sum(distance, valid);
   if (threadIdx.x == 0) {
@@ -44,7 +45,8 @@ int main() {
       }
     }
     DeviceArray<int> device_x(x), device_sums(rows), device_maxima(rows), device_spreads(rows);
-    row_facts<threads><<<rows, threads>>>(device_x.data(), columns, device_sums.data(), device_maxima.data(), device_spreads.data());
+    row_facts<threads><<<rows, threads>>>(device_x.data(), columns, device_sums.data(),
+                                          device_maxima.data(), device_spreads.data());
     expect_equal("sums", device_sums.values(), sums);
     expect_equal("maxima", device_maxima.values(), maxima);
     expect_equal("spreads", device_spreads.values(), spreads);

@@ -1,4 +1,5 @@
-// Unpacks run lengths: cub::BlockScan turns the lengths of the runs into the places of their values.
+// Unpacks run lengths: cub::BlockScan turns the lengths of the runs into the places of their
+// values.
 #include "../program.cuh"
 
 #include <cub/cub.cuh>
@@ -24,7 +25,8 @@ __global__ void running(const int* x, int* sums, int* maxima) {
   for (int k = 0; k < 3; ++k) sums[threadIdx.x * 3 + k] = scanned[k];
   __syncthreads();
   int largest_before;
-  Scan(memory).ExclusiveScan(items[0], largest_before, -1000, [](int a, int b) { return max(a, b); });
+  Scan(memory).ExclusiveScan(items[0], largest_before, -1000,
+                             [](int a, int b) { return max(a, b); });
   maxima[threadIdx.x] = largest_before;
 }
 
@@ -44,7 +46,8 @@ int main() {
   const std::vector<int> x = random_ints(3 * kThreads, -50, 50, 8);
   std::vector<int> sums = x, maxima(kThreads, -1000);
   for (int i = 1; i < 3 * kThreads; ++i) sums[i] += sums[i - 1];
-  for (int t = 1; t < kThreads; ++t) maxima[t] = maxima[t - 1] > x[3 * t - 3] ? maxima[t - 1] : x[3 * t - 3];
+  for (int t = 1; t < kThreads; ++t)
+    maxima[t] = maxima[t - 1] > x[3 * t - 3] ? maxima[t - 1] : x[3 * t - 3];
   DeviceArray<int> device_x(x), device_sums(3 * kThreads), device_maxima(kThreads);
   running<<<1, kThreads>>>(device_x.data(), device_sums.data(), device_maxima.data());
   expect_equal("sums", device_sums.values(), sums);

@@ -23,7 +23,8 @@ __global__ void by_half_warps(const float* x, float* smallest) {
   using Reduce = cub::WarpReduce<float, 16>;
   __shared__ Reduce::TempStorage memory[2 * kWarps];
   const int group = threadIdx.x / 16;
-  const float least = Reduce(memory[group]).Reduce(x[threadIdx.x], [](float a, float b) { return fminf(a, b); });
+  const float least =
+      Reduce(memory[group]).Reduce(x[threadIdx.x], [](float a, float b) { return fminf(a, b); });
   if (threadIdx.x % 16 == 0) smallest[group] = least;
 }
 

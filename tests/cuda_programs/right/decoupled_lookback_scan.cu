@@ -3,12 +3,15 @@
 #include "../program.cuh"
 
 constexpr int kThreads = 64;
-constexpr unsigned long long kNothing = 0, kOwnSum = 1ull << 62, kPrefix = 2ull << 62, kValue = (1ull << 62) - 1;
+constexpr unsigned long long kNothing = 0, kOwnSum = 1ull << 62, kPrefix = 2ull << 62,
+                             kValue = (1ull << 62) - 1;
 
-__global__ void scan(const unsigned* x, unsigned* out, int n, unsigned* next_tile, unsigned long long* states) {
+__global__ void scan(const unsigned* x, unsigned* out, int n, unsigned* next_tile,
+                     unsigned long long* states) {
   __shared__ unsigned sums[kThreads];
   __shared__ unsigned tile, before;
-  // Tiles are numbered in the order in which their blocks start: a tile waits for running ones only.
+  // Tiles are numbered in the order in which their blocks start: a tile waits for running ones
+  // only.
   if (threadIdx.x == 0) tile = atomicAdd(next_tile, 1u);
   __syncthreads();
   const int i = tile * kThreads + threadIdx.x;

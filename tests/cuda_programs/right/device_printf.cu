@@ -4,7 +4,8 @@
 
 __global__ void say(int a, long long b, double c) {
   if (threadIdx.x != 3) return;
-  printf("block %d of %u says %5d of %lld is %.2e, %c, %s 100%% %x\n", blockIdx.x, gridDim.x, a, b, c, 'x', "text", 255);
+  printf("block %d of %u says %5d of %lld is %.2e, %c, %s 100%% %x\n", blockIdx.x, gridDim.x, a, b,
+         c, 'x', "text", 255);
 }
 
 int main() {

@@ -31,7 +31,8 @@ int main() {
   expect_equal("version", runtime >= 11000 && driver >= runtime / 1000 * 1000, true);
   cudaFuncAttributes attributes;
   CHECK(cudaFuncGetAttributes(&attributes, ranks));
-  expect_equal("launchable", attributes.maxThreadsPerBlock >= 256 && attributes.maxThreadsPerBlock <= 1024, true);
+  expect_equal("launchable",
+               attributes.maxThreadsPerBlock >= 256 && attributes.maxThreadsPerBlock <= 1024, true);
   size_t free_bytes = 0, total_bytes = 0;
   CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
   expect_equal("free", free_bytes > 0 && free_bytes <= total_bytes, true);

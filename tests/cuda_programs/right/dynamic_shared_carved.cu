@@ -2,8 +2,8 @@
 // alignment.
 #include "../program.cuh"
 
-__global__ void weighted_groups(const double* weights, const int* groups, int n, int num_groups, double* sums,
-                                int* counts, char* kinds) {
+__global__ void weighted_groups(const double* weights, const int* groups, int n, int num_groups,
+                                double* sums, int* counts, char* kinds) {
   extern __shared__ __align__(16) unsigned char memory[];
   double* const sum = reinterpret_cast<double*>(memory);
   int* const count = reinterpret_cast<int*>(sum + num_groups);
@@ -31,7 +31,8 @@ __global__ void weighted_groups(const double* weights, const int* groups, int n,
 
 int main() {
   const int n = 900, num_groups = 45;
-  const std::vector<int> whole = random_ints(n, -100, 100), groups = random_ints(n, 0, num_groups - 3, 9);
+  const std::vector<int> whole = random_ints(n, -100, 100),
+                         groups = random_ints(n, 0, num_groups - 3, 9);
   std::vector<double> weights(n), sums(num_groups, 0);
   std::vector<int> counts(num_groups, 0);
   std::vector<char> kinds(num_groups);
@@ -45,8 +46,8 @@ int main() {
   DeviceArray<int> device_groups(groups), device_counts(num_groups);
   DeviceArray<char> device_kinds(num_groups);
   const size_t bytes = num_groups * (sizeof(double) + sizeof(int) + sizeof(char));
-  weighted_groups<<<1, 128, bytes>>>(device_weights.data(), device_groups.data(), n, num_groups, device_sums.data(),
-                                     device_counts.data(), device_kinds.data());
+  weighted_groups<<<1, 128, bytes>>>(device_weights.data(), device_groups.data(), n, num_groups,
+                                     device_sums.data(), device_counts.data(), device_kinds.data());
   expect_equal("sums", device_sums.values(), sums);
   expect_equal("counts", device_counts.values(), counts);
   expect_equal("kinds", device_kinds.values(), kinds);

@@ -17,7 +17,8 @@ int main() {
   const std::vector<int> x = random_ints(stride * lengths.size(), 0, 1000000);
   std::vector<int> expected(x.size(), -1);
   for (size_t s = 0; s < lengths.size(); ++s)
-    for (int i = 0; i < lengths[s]; ++i) expected[s * stride + i] = x[s * stride + lengths[s] - 1 - i];
+    for (int i = 0; i < lengths[s]; ++i)
+      expected[s * stride + i] = x[s * stride + lengths[s] - 1 - i];
   DeviceArray<int> device_x(x), out(std::vector<int>(x.size(), -1)), device_lengths(lengths);
   reverse_segments<<<lengths.size(), stride, stride * sizeof(int)>>>(device_x.data(), out.data(),
                                                                      device_lengths.data(), stride);

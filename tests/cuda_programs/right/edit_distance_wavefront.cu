@@ -1,4 +1,5 @@
-// The edit distance of two words by anti-diagonals: a block moves three of them through shared memory.
+// The edit distance of two words by anti-diagonals: a block moves three of them through shared
+// memory.
 #include "../program.cuh"
 
 #include <cstring>
@@ -26,7 +27,8 @@ int distance(const char* a, const char* b) {
   const int n = (int)std::strlen(a), m = (int)std::strlen(b);
   DeviceArray<char> device_a(std::vector<char>(a, a + n)), device_b(std::vector<char>(b, b + m));
   DeviceArray<int> out(1);
-  edit_distance<<<1, 32, 3 * (n + 1) * sizeof(int)>>>(device_a.data(), n, device_b.data(), m, out.data());
+  edit_distance<<<1, 32, 3 * (n + 1) * sizeof(int)>>>(device_a.data(), n, device_b.data(), m,
+                                                      out.data());
   return out.values()[0];
 }
 
@@ -35,8 +37,10 @@ int main() {
   expect_equal("same", distance("wavefront", "wavefront"), 0);
   expect_equal("flaw", distance("flaw", "lawn"), 2);
   expect_equal("all new", distance("abc", "defghij"), 7);
-  expect_equal("one more in the middle",
-               distance("a block of thirty-two threads has to go round twice for a word of this length",
-                        "a block of thirty-two threads has to go around twice for a word of that length"), 3);
+  expect_equal(
+      "one more in the middle",
+      distance("a block of thirty-two threads has to go round twice for a word of this length",
+               "a block of thirty-two threads has to go around twice for a word of that length"),
+      3);
   return verdict();
 }

@@ -1,4 +1,5 @@
-// What the runtime answers to launches and calls that cannot be: each error once, and then it is gone.
+// What the runtime answers to launches and calls that cannot be: each error once, and then it is
+// gone.
 #include "../program.cuh"
 
 #include <cstring>
@@ -35,7 +36,8 @@ int main() {
   cudaGetLastError();
   expect("freeing nothing", cudaFree(nullptr), cudaSuccess);
   CHECK(cudaDeviceSynchronize());
-  expect_equal("name", std::strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue"), 0);
+  expect_equal("name",
+               std::strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue"), 0);
   expect_equal("text", std::strcmp(cudaGetErrorString(cudaSuccess), "no error"), 0);
   expect_equal("filled", x.values(), std::vector<int>(64, 7));
   return verdict();

@@ -28,7 +28,8 @@ int main() {
   const std::vector<float> noise = random_floats(2 * kPoints);
   for (int i = 0; i < kPoints; ++i) {
     x[i] = {i == 0 ? 1.0f : 0.0f, 0.0f};
-    x[kPoints + i] = {(float)std::cos(2 * M_PI * 5 * i / kPoints), (float)std::sin(2 * M_PI * 5 * i / kPoints)};
+    x[kPoints + i] = {(float)std::cos(2 * M_PI * 5 * i / kPoints),
+                      (float)std::sin(2 * M_PI * 5 * i / kPoints)};
     x[2 * kPoints + i] = {noise[2 * i], noise[2 * i + 1]};
   }
   DeviceArray<float2> device_x(x), spectrum(x.size()), back(x.size());

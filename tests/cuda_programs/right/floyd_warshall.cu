@@ -23,7 +23,8 @@ int main() {
     distances[i] = i / n == i % n ? 0 : weights[i] > 20 ? kFar : weights[i];
   DeviceArray<int> device(distances);
   const int blocks = (n + 15) / 16;
-  for (int via = 0; via < n; ++via) relax<<<dim3(blocks, blocks), dim3(16, 16)>>>(device.data(), n, via);
+  for (int via = 0; via < n; ++via)
+    relax<<<dim3(blocks, blocks), dim3(16, 16)>>>(device.data(), n, via);
   for (bool changed = true; changed;) {  // as Bellman and Ford do it
     changed = false;
     for (int a = 0; a < n; ++a)

@@ -38,7 +38,9 @@ int main() {
       for (int c = 0; c < width; ++c) {
         int around = 0;
         for (int k = 0; k < 9; ++k)
-          if (k != 4) around += cells[(r + k / 3 + height - 1) % height * width + (c + k % 3 + width - 1) % width];
+          if (k != 4)
+            around +=
+                cells[(r + k / 3 + height - 1) % height * width + (c + k % 3 + width - 1) % width];
         expected[r * width + c] = around == 3 || (around == 2 && cells[r * width + c]);
       }
     cells = expected;

@@ -21,7 +21,8 @@ __global__ void sizes(unsigned* out) {
 
 int main() {
   const dim3 extent(13, 7, 9), block(4, 3, 5);
-  const dim3 grid((extent.x + block.x - 1) / block.x, (extent.y + block.y - 1) / block.y, (extent.z + block.z - 1) / block.z);
+  const dim3 grid((extent.x + block.x - 1) / block.x, (extent.y + block.y - 1) / block.y,
+                  (extent.z + block.z - 1) / block.z);
   const int n = extent.x * extent.y * extent.z;
   DeviceArray<int> times(std::vector<int>(n, 0)), lanes(n);
   visit<<<grid, block>>>(times.data(), lanes.data(), extent);

@@ -6,7 +6,8 @@
 __global__ void polynomial(const __half2* x, __half2* out, int pairs) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= pairs) return;
-  const __half2 three = __float2half2_rn(3.0f), minus_two = __halves2half2(__float2half(-2.0f), __float2half(-2.0f));
+  const __half2 three = __float2half2_rn(3.0f),
+                minus_two = __halves2half2(__float2half(-2.0f), __float2half(-2.0f));
   __half2 value = __hfma2(three, x[i], minus_two);  // 3 x - 2
   value = __hfma2(value, x[i], __half2(1, 7));      // (3 x - 2) x + (1, 7)
   out[i] = __hgt2(value, __float2half2_rn(50.0f)).x > __half(0) ? __hneg2(value) : value;
@@ -15,7 +16,8 @@ __global__ void polynomial(const __half2* x, __half2* out, int pairs) {
 __global__ void dot(const __half* a, const __half* b, int n, float* out) {
   __half2 sum = __float2half2_rn(0.0f);
   for (int i = threadIdx.x; i < n / 2; i += 32)
-    sum = __hfma2(reinterpret_cast<const __half2*>(a)[i], reinterpret_cast<const __half2*>(b)[i], sum);
+    sum = __hfma2(reinterpret_cast<const __half2*>(a)[i], reinterpret_cast<const __half2*>(b)[i],
+                  sum);
   float total = __low2float(sum) + __high2float(sum);
   for (int offset = 16; offset; offset /= 2) total += __shfl_xor_sync(0xffffffffu, total, offset);
   if (threadIdx.x == 0) *out = total;
@@ -38,7 +40,8 @@ int main() {
   const std::vector<__half> got = out.values();
   for (int i = 0; i < n; ++i) {
     const int low = a[i - i % 2], value = (3 * a[i] - 2) * a[i] + (i % 2 ? 7 : 1);
-    expect_equal("polynomial", __half2float(got[i]), (float)((3 * low - 2) * low + 1 > 50 ? -value : value));
+    expect_equal("polynomial", __half2float(got[i]),
+                 (float)((3 * low - 2) * low + 1 > 50 ? -value : value));
   }
   expect_equal("dot", product.values()[0], expected_dot);
   return verdict();

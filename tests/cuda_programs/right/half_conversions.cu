@@ -1,4 +1,5 @@
-// Rounding to half precision: to the nearest even, up, down and to zero; overflow and what is no number.
+// Rounding to half precision: to the nearest even, up, down and to zero; overflow and what is no
+// number.
 #include "../program.cuh"
 
 #include <cuda_fp16.h>
@@ -12,25 +13,27 @@ __global__ void convert(const float* x, unsigned short* bits, float* back, int* 
   bits[5 * i + 3] = __half_as_ushort(__float2half_rd(x[i]));
   bits[5 * i + 4] = __half_as_ushort(__hmul(__float2half_rn(x[i]), __float2half_rn(0.5f)));
   back[i] = __half2float(__ushort_as_half(bits[5 * i]));
-  whole[i] = __half2int_rn(__ushort_as_half(bits[5 * i])) - __half2int_rz(__ushort_as_half(bits[5 * i]));
+  whole[i] =
+      __half2int_rn(__ushort_as_half(bits[5 * i])) - __half2int_rz(__ushort_as_half(bits[5 * i]));
 }
 
 int main() {
   const float inf = INFINITY;
   // 2048 + 1 lies between two halves; 65520 is the first that rounds to infinity; 2^-25 lies
   // between 0 and the smallest half; 2.75 keeps its fraction.
-  const std::vector<float> x = {1.0f, 2049.0f, 2051.0f, -2049.0f, 65519.0f, 65520.0f, 2.98023223876953125e-8f, 2.75f, -0.0f, inf};
-  const std::vector<unsigned short> expected = {
-      0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3800,  //
-      0x6800, 0x6800, 0x6801, 0x6800, 0x6400,  //
-      0x6802, 0x6801, 0x6802, 0x6801, 0x6402,  //
-      0xe800, 0xe800, 0xe800, 0xe801, 0xe400,  //
-      0x7bff, 0x7bff, 0x7c00, 0x7bff, 0x77ff,  //
-      0x7c00, 0x7bff, 0x7c00, 0x7bff, 0x7c00,  //
-      0x0000, 0x0000, 0x0001, 0x0000, 0x0000,  //
-      0x4180, 0x4180, 0x4180, 0x4180, 0x3d80,  //
-      0x8000, 0x8000, 0x8000, 0x8000, 0x8000,  //
-      0x7c00, 0x7c00, 0x7c00, 0x7c00, 0x7c00};
+  const std::vector<float> x = {
+      1.0f,  2049.0f, 2051.0f, -2049.0f, 65519.0f, 65520.0f, 2.98023223876953125e-8f,
+      2.75f, -0.0f,   inf};
+  const std::vector<unsigned short> expected = {0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3800,  //
+                                                0x6800, 0x6800, 0x6801, 0x6800, 0x6400,  //
+                                                0x6802, 0x6801, 0x6802, 0x6801, 0x6402,  //
+                                                0xe800, 0xe800, 0xe800, 0xe801, 0xe400,  //
+                                                0x7bff, 0x7bff, 0x7c00, 0x7bff, 0x77ff,  //
+                                                0x7c00, 0x7bff, 0x7c00, 0x7bff, 0x7c00,  //
+                                                0x0000, 0x0000, 0x0001, 0x0000, 0x0000,  //
+                                                0x4180, 0x4180, 0x4180, 0x4180, 0x3d80,  //
+                                                0x8000, 0x8000, 0x8000, 0x8000, 0x8000,  //
+                                                0x7c00, 0x7c00, 0x7c00, 0x7c00, 0x7c00};
   const int n = (int)x.size();
   DeviceArray<float> device_x(x), back(n);
   DeviceArray<unsigned short> bits(5 * n);

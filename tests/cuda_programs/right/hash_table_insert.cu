@@ -23,7 +23,8 @@ __global__ void count_keys(const unsigned* keys, int n, unsigned* table, unsigne
   }
 }
 
-__global__ void look_up(const unsigned* wanted, int n, const unsigned* table, const unsigned* counts, unsigned* out) {
+__global__ void look_up(const unsigned* wanted, int n, const unsigned* table,
+                        const unsigned* counts, unsigned* out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   unsigned slot = place_of(wanted[i]);
@@ -41,9 +42,11 @@ int main() {
     ++expected[picks[i]];
   }
   DeviceArray<unsigned> device_keys(keys), table(std::vector<unsigned>(kCapacity, kEmpty));
-  DeviceArray<unsigned> counts(std::vector<unsigned>(kCapacity, 0)), device_wanted(wanted), out(wanted.size());
+  DeviceArray<unsigned> counts(std::vector<unsigned>(kCapacity, 0)), device_wanted(wanted),
+      out(wanted.size());
   count_keys<<<4, 128>>>(device_keys.data(), n, table.data(), counts.data());
-  look_up<<<5, 64>>>(device_wanted.data(), (int)wanted.size(), table.data(), counts.data(), out.data());
+  look_up<<<5, 64>>>(device_wanted.data(), (int)wanted.size(), table.data(), counts.data(),
+                     out.data());
   expect_equal("counts", out.values(), expected);
   return verdict();
 }

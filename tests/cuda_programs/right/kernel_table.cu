@@ -1,4 +1,5 @@
-// The host picks kernels from a table of typed pointers, and hands one to a function that launches it.
+// The host picks kernels from a table of typed pointers, and hands one to a function that launches
+// it.
 #include "../program.cuh"
 
 using Kernel = void (*)(int*, int);
@@ -37,7 +38,10 @@ int main() {
   const int n = 100;
   std::vector<int> x = random_ints(n, -50, 50);
   DeviceArray<int> device_x(x);
-  const Step steps[] = {{"increment", increment, 3}, {"negate", &negate, 1}, {"multiply", multiply<5>, 2}, {"rotate", rotate, 1}};
+  const Step steps[] = {{"increment", increment, 3},
+                        {"negate", &negate, 1},
+                        {"multiply", multiply<5>, 2},
+                        {"rotate", rotate, 1}};
   for (const Step& step : steps)
     for (int k = 0; k < step.times; ++k) run(step.kernel, device_x.data(), n);
   for (int& value : x) value = -(value + 3) * 25;

@@ -4,8 +4,11 @@
 
 class Matrix {
  public:
-  Matrix(float* elements, int rows, int columns) : elements_(elements), rows_(rows), columns_(columns) {}
-  __host__ __device__ float& at(int row, int column) const { return elements_[row * columns_ + column]; }
+  Matrix(float* elements, int rows, int columns)
+      : elements_(elements), rows_(rows), columns_(columns) {}
+  __host__ __device__ float& at(int row, int column) const {
+    return elements_[row * columns_ + column];
+  }
   __host__ __device__ int rows() const { return rows_; }
   __host__ __device__ int columns() const { return columns_; }
 
@@ -27,19 +30,24 @@ template <int Tile>
 __global__ void transpose(const Matrix from, const Matrix to) {
   __shared__ float tile[Tile][Tile + 1];
   int row = blockIdx.y * Tile + threadIdx.y, column = blockIdx.x * Tile + threadIdx.x;
-  if (row < from.rows() && column < from.columns()) tile[threadIdx.y][threadIdx.x] = from.at(row, column);
+  if (row < from.rows() && column < from.columns())
+    tile[threadIdx.y][threadIdx.x] = from.at(row, column);
   __syncthreads();
   row = blockIdx.x * Tile + threadIdx.y;
   column = blockIdx.y * Tile + threadIdx.x;
   if (row < to.rows() && column < to.columns()) to.at(row, column) = tile[threadIdx.x][threadIdx.y];
 }
 
-void Matrix::scale(float factor) const { scale_elements<<<(rows_ * columns_ + 63) / 64, 64>>>(*this, factor); }
+void Matrix::scale(float factor) const {
+  scale_elements<<<(rows_ * columns_ + 63) / 64, 64>>>(*this, factor);
+}
 
 Matrix Matrix::transposed_into(float* memory) const {
   constexpr int tile = 8;
   const Matrix result(memory, columns_, rows_);
-  transpose<tile><<<dim3((columns_ + tile - 1) / tile, (rows_ + tile - 1) / tile), dim3(tile, tile)>>>(*this, result);
+  transpose<tile>
+      <<<dim3((columns_ + tile - 1) / tile, (rows_ + tile - 1) / tile), dim3(tile, tile)>>>(*this,
+                                                                                            result);
   return result;
 }
 

@@ -1,22 +1,23 @@
 // A macro writes a kernel, its launcher and its reference for each element-wise function.
 #include "../program.cuh"
 
-#define FOR_EACH_INDEX(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += gridDim.x * blockDim.x)
+#define FOR_EACH_INDEX(i, n) \
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += gridDim.x * blockDim.x)
 #define BLOCKS(n, threads) (((n) + (threads) - 1) / (threads))
 
-#define ELEMENTWISE(name, expression)                                           \
-  __global__ void name##_kernel(const float* in, float* out, int n) {           \
-    FOR_EACH_INDEX(i, n) {                                                      \
-      const float x = in[i];                                                    \
-      out[i] = expression;                                                      \
-    }                                                                           \
-  }                                                                             \
-  void check_##name(const std::vector<float>& in) {                             \
-    DeviceArray<float> device_in(in), out(in.size());                           \
+#define ELEMENTWISE(name, expression)                                                           \
+  __global__ void name##_kernel(const float* in, float* out, int n) {                           \
+    FOR_EACH_INDEX(i, n) {                                                                      \
+      const float x = in[i];                                                                    \
+      out[i] = expression;                                                                      \
+    }                                                                                           \
+  }                                                                                             \
+  void check_##name(const std::vector<float>& in) {                                             \
+    DeviceArray<float> device_in(in), out(in.size());                                           \
     name##_kernel<<<BLOCKS(in.size(), 64), 64>>>(device_in.data(), out.data(), (int)in.size()); \
-    std::vector<float> expected;                                                \
-    for (float x : in) expected.push_back(expression);                          \
-    expect_close(#name, out.values(), expected, 1e-5);                          \
+    std::vector<float> expected;                                                                \
+    for (float x : in) expected.push_back(expression);                                          \
+    expect_close(#name, out.values(), expected, 1e-5);                                          \
   }
 
 ELEMENTWISE(relu, x > 0 ? x : 0.0f)

@@ -16,7 +16,9 @@ struct Composed {
 
 struct Clamp {
   float low, high;
-  __host__ __device__ float operator()(float x) const { return x < low ? low : x > high ? high : x; }
+  __host__ __device__ float operator()(float x) const {
+    return x < low ? low : x > high ? high : x;
+  }
 };
 
 template <class Function>

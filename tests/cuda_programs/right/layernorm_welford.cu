@@ -13,7 +13,8 @@ __device__ Moments merge(Moments a, Moments b) {
   return {count, a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share};
 }
 
-__global__ void layernorm(const float* x, const float* gain, const float* bias, float* out, int columns, float epsilon) {
+__global__ void layernorm(const float* x, const float* gain, const float* bias, float* out,
+                          int columns, float epsilon) {
   __shared__ Moments of_warps[32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   const float* const row = x + blockIdx.x * columns;
@@ -37,18 +38,24 @@ __global__ void layernorm(const float* x, const float* gain, const float* bias, 
 
 int main() {
   const int rows = 4, columns = 203;
-  std::vector<float> x = random_floats(rows * columns), gain = random_floats(columns, 0.5f, 2), bias = random_floats(columns);
-  for (int i = 0; i < rows * columns; ++i) x[i] += 1000.0f * (i / columns);  // far from zero: differences of squares would fail
+  std::vector<float> x = random_floats(rows * columns), gain = random_floats(columns, 0.5f, 2),
+                     bias = random_floats(columns);
+  for (int i = 0; i < rows * columns; ++i)
+    x[i] += 1000.0f * (i / columns);  // far from zero: differences of squares would fail
   std::vector<float> expected(x.size());
   for (int r = 0; r < rows; ++r) {
     double mean = 0, squares = 0;
     for (int c = 0; c < columns; ++c) mean += x[r * columns + c] / (double)columns;
-    for (int c = 0; c < columns; ++c) squares += (x[r * columns + c] - mean) * (x[r * columns + c] - mean);
     for (int c = 0; c < columns; ++c)
-      expected[r * columns + c] = (float)((x[r * columns + c] - mean) / std::sqrt(squares / columns + 1e-5) * gain[c] + bias[c]);
+      squares += (x[r * columns + c] - mean) * (x[r * columns + c] - mean);
+    for (int c = 0; c < columns; ++c)
+      expected[r * columns + c] =
+          (float)((x[r * columns + c] - mean) / std::sqrt(squares / columns + 1e-5) * gain[c] +
+                  bias[c]);
   }
   DeviceArray<float> device_x(x), device_gain(gain), device_bias(bias), out(x.size());
-  layernorm<<<rows, 128>>>(device_x.data(), device_gain.data(), device_bias.data(), out.data(), columns, 1e-5f);
+  layernorm<<<rows, 128>>>(device_x.data(), device_gain.data(), device_bias.data(), out.data(),
+                           columns, 1e-5f);
   expect_close("normalised", out.values(), expected, 2e-3);
   return verdict();
 }

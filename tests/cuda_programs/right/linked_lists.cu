@@ -12,7 +12,8 @@ __global__ void push(const int* x, int n, int buckets, int* heads, Node* nodes) 
   nodes[i].next = atomicExch(&heads[x[i] % buckets], i);
 }
 
-__global__ void walk(const int* heads, const Node* nodes, int buckets, int* lengths, long long* sums) {
+__global__ void walk(const int* heads, const Node* nodes, int buckets, int* lengths,
+                     long long* sums) {
   const int bucket = blockIdx.x * blockDim.x + threadIdx.x;
   if (bucket >= buckets) return;
   int length = 0;

@@ -29,7 +29,8 @@ int main() {
   int inside = 0, different = 0;
   for (int i = 0; i < width * height; ++i) {
     const int x = i % width, y = i / width;
-    different += got[i] != escape_time({-2.0f + 3.0f * x / width, -1.25f + 2.5f * y / height}, limit);
+    different +=
+        got[i] != escape_time({-2.0f + 3.0f * x / width, -1.25f + 2.5f * y / height}, limit);
     inside += got[i] == limit;
   }
   expect_equal("few differ", different <= width * height / 100, true);

@@ -13,7 +13,8 @@ __global__ void ask(const long long* x, Facts* facts) {
   const int any_zero = __any_sync(everyone, value == 0);
   const int all_positive = __all_sync(everyone, value > 0);
   const unsigned negative = __ballot_sync(everyone, value < 0);
-  if (threadIdx.x == 0) facts[blockIdx.x] = {is_same ? same : 0u, any_zero != 0, all_positive != 0, negative};
+  if (threadIdx.x == 0)
+    facts[blockIdx.x] = {is_same ? same : 0u, any_zero != 0, all_positive != 0, negative};
 }
 
 int main() {
@@ -26,7 +27,8 @@ int main() {
   DeviceArray<long long> device_x(x);
   DeviceArray<Facts> facts(4);
   ask<<<4, lanes>>>(device_x.data(), facts.data());
-  const unsigned expected[4][4] = {{(unsigned)everyone, 0, 1, 0}, {0, 0, 1, 0}, {0, 1, 0, 0}, {0, 0, 0, 1u | 1u << 9}};
+  const unsigned expected[4][4] = {
+      {(unsigned)everyone, 0, 1, 0}, {0, 0, 1, 0}, {0, 1, 0, 0}, {0, 0, 0, 1u | 1u << 9}};
   const std::vector<Facts> got = facts.values();
   for (int w = 0; w < 4; ++w) {
     expect_equal("same", got[w].same, expected[w][0]);

@@ -27,7 +27,8 @@ int main() {
       seen |= 1u << keys[i];
     }
   }
-  DeviceArray<int> device_keys(keys), counts(std::vector<int>(bins, 0)), num_atomics(std::vector<int>(1, 0));
+  DeviceArray<int> device_keys(keys), counts(std::vector<int>(bins, 0)),
+      num_atomics(std::vector<int>(1, 0));
   histogram<<<(n + 255) / 256, 256>>>(device_keys.data(), n, counts.data(), num_atomics.data());
   expect_equal("counts", counts.values(), expected);
   expect_equal("atomics", num_atomics.values()[0], expected_atomics);

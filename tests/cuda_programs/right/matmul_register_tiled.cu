@@ -2,7 +2,8 @@
 #include "../program.cuh"
 
 template <int BM, int BN, int BK, int TM, int TN>
-__global__ void __launch_bounds__(BM* BN / (TM * TN)) matmul(const float* a, const float* b, float* c, int m, int n, int k) {
+__global__ void __launch_bounds__(BM* BN / (TM * TN))
+    matmul(const float* a, const float* b, float* c, int m, int n, int k) {
   constexpr int threads = BM * BN / (TM * TN);
   __shared__ float a_tile[BK][BM + 1], b_tile[BK][BN];
   const int row = threadIdx.x / (BN / TN) * TM, column = threadIdx.x % (BN / TN) * TN;
@@ -35,13 +36,15 @@ __global__ void __launch_bounds__(BM* BN / (TM * TN)) matmul(const float* a, con
 
 int main() {
   const int m = 45, n = 70, k = 37;
-  const std::vector<int> whole_a = random_ints(m * k, -9, 9), whole_b = random_ints(k * n, -9, 9, 2);
+  const std::vector<int> whole_a = random_ints(m * k, -9, 9),
+                         whole_b = random_ints(k * n, -9, 9, 2);
   const std::vector<float> a(whole_a.begin(), whole_a.end()), b(whole_b.begin(), whole_b.end());
   std::vector<float> expected(m * n, 0.0f);
   for (int i = 0; i < m * n; ++i)
     for (int s = 0; s < k; ++s) expected[i] += a[i / n * k + s] * b[s * n + i % n];
   DeviceArray<float> device_a(a), device_b(b), c(m * n);
-  matmul<32, 32, 8, 4, 4><<<dim3((n + 31) / 32, (m + 31) / 32), 64>>>(device_a.data(), device_b.data(), c.data(), m, n, k);
+  matmul<32, 32, 8, 4, 4><<<dim3((n + 31) / 32, (m + 31) / 32), 64>>>(
+      device_a.data(), device_b.data(), c.data(), m, n, k);
   expect_equal("product", c.values(), expected);
   return verdict();
 }

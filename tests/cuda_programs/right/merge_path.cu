@@ -31,7 +31,8 @@ __global__ void merge(const int* a, int size_a, const int* b, int size_b, int* o
 int main() {
   for (int size_a : {1, 100, 333}) {
     const int size_b = 257;
-    std::vector<int> a = random_ints(size_a, 0, 200, size_a), b = random_ints(size_b, 50, 300), expected = a;
+    std::vector<int> a = random_ints(size_a, 0, 200, size_a), b = random_ints(size_b, 50, 300),
+                     expected = a;
     expected.insert(expected.end(), b.begin(), b.end());
     std::sort(a.begin(), a.end());
     std::sort(b.begin(), b.end());

@@ -1,5 +1,5 @@
-// Pi by throwing darts: each thread jumps to its own part of one sequence of random numbers, so that
-// the count is that of a single loop.
+// Pi by throwing darts: each thread jumps to its own part of one sequence of random numbers, so
+// that the count is that of a single loop.
 #include "../program.cuh"
 
 constexpr unsigned long long kFactor = 6364136223846793005ull, kIncrement = 1442695040888963407ull;

@@ -8,7 +8,9 @@ __device__ float weight(float x) { return x / 2; }
 __global__ void run(int* out) { out[threadIdx.x] = weight((int)threadIdx.x); }
 }  // namespace filter
 inline namespace v2 {
-__global__ void run(float* out, float start) { out[threadIdx.x] = filter::weight(start + threadIdx.x); }
+__global__ void run(float* out, float start) {
+  out[threadIdx.x] = filter::weight(start + threadIdx.x);
+}
 }  // namespace v2
 }  // namespace image
 

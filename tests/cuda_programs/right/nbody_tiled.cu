@@ -17,7 +17,8 @@ __global__ void accelerations(const float4* bodies, float3* out, int n) {
   float3 sum = make_float3(0, 0, 0);
   for (int first = 0; first < n; first += blockDim.x) {
     const int other = first + threadIdx.x;
-    tile[threadIdx.x] = other < n ? bodies[other] : make_float4(0, 0, 0, 0);  // without mass, without force
+    tile[threadIdx.x] =
+        other < n ? bodies[other] : make_float4(0, 0, 0, 0);  // without mass, without force
     __syncthreads();
 #pragma unroll 4
     for (int k = 0; k < blockDim.x; ++k) sum = attraction(self, tile[k], sum);
@@ -30,15 +31,19 @@ int main() {
   const int n = 150;
   const std::vector<float> numbers = random_floats(4 * n);
   std::vector<float4> bodies(n);
-  for (int i = 0; i < n; ++i) bodies[i] = {numbers[4 * i], numbers[4 * i + 1], numbers[4 * i + 2], std::fabs(numbers[4 * i + 3])};
+  for (int i = 0; i < n; ++i)
+    bodies[i] = {numbers[4 * i], numbers[4 * i + 1], numbers[4 * i + 2],
+                 std::fabs(numbers[4 * i + 3])};
   DeviceArray<float4> device_bodies(bodies);
   DeviceArray<float3> out(n);
-  accelerations<<<(n + kThreads - 1) / kThreads, kThreads, kThreads * sizeof(float4)>>>(device_bodies.data(), out.data(), n);
+  accelerations<<<(n + kThreads - 1) / kThreads, kThreads, kThreads * sizeof(float4)>>>(
+      device_bodies.data(), out.data(), n);
   const std::vector<float3> got = out.values();
   for (int i = 0; i < n; ++i) {
     double x = 0, y = 0, z = 0;
     for (int k = 0; k < n; ++k) {
-      const double dx = (double)bodies[k].x - bodies[i].x, dy = (double)bodies[k].y - bodies[i].y, dz = (double)bodies[k].z - bodies[i].z;
+      const double dx = (double)bodies[k].x - bodies[i].x, dy = (double)bodies[k].y - bodies[i].y,
+                   dz = (double)bodies[k].z - bodies[i].z;
       const double factor = bodies[k].w * std::pow(dx * dx + dy * dy + dz * dz + 0.01, -1.5);
       x += factor * dx;
       y += factor * dy;

@@ -2,7 +2,8 @@
 #include "../program.cuh"
 
 __global__ void saxpy(float a, const float* x, float* y, int n) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] += a * x[i];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    y[i] += a * x[i];
 }
 
 __global__ void scaled_reverse(const float* x, float* out, int n) {
@@ -31,9 +32,11 @@ int main() {
   expect_close("y", y.values(), expected, 1e-6);
 
   int limited = 0;
-  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&limited, scaled_reverse, 256, 256 * sizeof(float)));
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&limited, scaled_reverse, 256,
+                                                      256 * sizeof(float)));
   expect_equal("with shared memory", limited >= 1 && limited <= 8, true);
-  scaled_reverse<<<(n + 255) / 256, 256, 256 * sizeof(float)>>>(device_x.data(), reversed.data(), n);
+  scaled_reverse<<<(n + 255) / 256, 256, 256 * sizeof(float)>>>(device_x.data(), reversed.data(),
+                                                                n);
   for (int i = 0; i < n; ++i) {
     const int first = i / 256 * 256, length = first + 256 < n ? 256 : n - first;
     expected[i] = 2 * x[first + length - 1 - (i - first)];

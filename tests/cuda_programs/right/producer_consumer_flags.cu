@@ -35,7 +35,8 @@ __global__ void pipeline(int* items, int* num_ready, int* next_stage, long long*
 }
 
 int main() {
-  DeviceArray<int> items(kStages * kItems * kWords), num_ready(std::vector<int>(kStages, 0)), next_stage(std::vector<int>(1, 0));
+  DeviceArray<int> items(kStages * kItems * kWords), num_ready(std::vector<int>(kStages, 0)),
+      next_stage(std::vector<int>(1, 0));
   DeviceArray<long long> sums(kItems);
   pipeline<<<kStages, kWords>>>(items.data(), num_ready.data(), next_stage.data(), sums.data());
   std::vector<long long> expected(kItems, 0);

@@ -1,4 +1,5 @@
-// A stable radix sort, four bits at a time: counts by digit and block, their prefix sums, and places.
+// A stable radix sort, four bits at a time: counts by digit and block, their prefix sums, and
+// places.
 #include "../program.cuh"
 
 #include <algorithm>

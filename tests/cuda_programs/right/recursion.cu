@@ -10,7 +10,8 @@ __device__ int find(const int* sorted, int low, int high, int wanted) {
   if (low >= high) return -1 - low;
   const int middle = (low + high) / 2;
   if (sorted[middle] == wanted) return middle;
-  return sorted[middle] < wanted ? find(sorted, middle + 1, high, wanted) : find(sorted, low, middle, wanted);
+  return sorted[middle] < wanted ? find(sorted, middle + 1, high, wanted)
+                                 : find(sorted, low, middle, wanted);
 }
 
 __device__ void hanoi(int discs, int from, int to, int* heights, int& moves) {

@@ -43,7 +43,9 @@ int main() {
   const float tiny = 1e-10f, next = std::nextafter(1.0f, 2.0f);
   add<<<1, 1>>>(1.0f, tiny, sums.data(), products.data(), bits.data());
   expect_equal("sums", sums.values(), std::vector<float>{1.0f, 1.0f, next, 1.0f});
-  expect_equal("products", products.values(), std::vector<double>{(double)tiny, 2.0 + (double)tiny});
-  expect_equal("bits", bits.values(), std::vector<unsigned>{0x3f800000u, 0xc0000000u, 0x7f800000u, 1u});
+  expect_equal("products", products.values(),
+               std::vector<double>{(double)tiny, 2.0 + (double)tiny});
+  expect_equal("bits", bits.values(),
+               std::vector<unsigned>{0x3f800000u, 0xc0000000u, 0x7f800000u, 1u});
   return verdict();
 }

@@ -19,7 +19,8 @@ __device__ void warp_minimum(float& value, int& place) {
   }
 }
 
-__global__ void row_facts(const float* x, int rows, int columns, float* sums, float* minima, int* places) {
+__global__ void row_facts(const float* x, int rows, int columns, float* sums, float* minima,
+                          int* places) {
   const int lane = threadIdx.x % warpSize;
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize;
   if (row >= rows) return;  // the same for all lanes of a warp

@@ -2,7 +2,8 @@
 #include "../program.cuh"
 
 template <int Width>
-__global__ void segments(const double* x, double* scans, double* rotated, unsigned long long* broadcast) {
+__global__ void segments(const double* x, double* scans, double* rotated,
+                         unsigned long long* broadcast) {
   const int t = threadIdx.x, lane = t % Width;
   double sum = x[t];
   for (int offset = 1; offset < Width; offset *= 2) {
@@ -29,7 +30,8 @@ void check() {
   }
   DeviceArray<double> device_x(x), device_scans(n), device_rotated(n);
   DeviceArray<unsigned long long> device_broadcast(n);
-  segments<Width><<<1, n>>>(device_x.data(), device_scans.data(), device_rotated.data(), device_broadcast.data());
+  segments<Width><<<1, n>>>(device_x.data(), device_scans.data(), device_rotated.data(),
+                            device_broadcast.data());
   expect_equal("scans", device_scans.values(), scans);
   expect_equal("rotated", device_rotated.values(), rotated);
   expect_equal("broadcast", device_broadcast.values(), broadcast);

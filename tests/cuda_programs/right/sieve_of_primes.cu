@@ -6,7 +6,8 @@ constexpr int kSegment = 2048;  // numbers a block
 __global__ void sieve(const int* small_primes, int num_small, unsigned* words, int* counts) {
   __shared__ unsigned composite[kSegment / 32];
   const int first = blockIdx.x * kSegment;
-  for (int w = threadIdx.x; w < kSegment / 32; w += blockDim.x) composite[w] = w || blockIdx.x ? 0u : 3u;
+  for (int w = threadIdx.x; w < kSegment / 32; w += blockDim.x)
+    composite[w] = w || blockIdx.x ? 0u : 3u;
   __syncthreads();
   for (int k = threadIdx.x; k < num_small; k += blockDim.x) {
     const int prime = small_primes[k];
@@ -36,9 +37,11 @@ int main() {
   }
   DeviceArray<int> device_primes(small_primes), counts(std::vector<int>(blocks, 0));
   DeviceArray<unsigned> words(limit / 32);
-  sieve<<<blocks, 64>>>(device_primes.data(), (int)small_primes.size(), words.data(), counts.data());
+  sieve<<<blocks, 64>>>(device_primes.data(), (int)small_primes.size(), words.data(),
+                        counts.data());
   expect_equal("counts", counts.values(), expected);
   const std::vector<unsigned> bits = words.values();
-  for (int i = 0; i < limit; ++i) expect_equal("prime", (int)(bits[i / 32] >> i % 32 & 1), (int)is_prime[i]);
+  for (int i = 0; i < limit; ++i)
+    expect_equal("prime", (int)(bits[i / 32] >> i % 32 & 1), (int)is_prime[i]);
   return verdict();
 }

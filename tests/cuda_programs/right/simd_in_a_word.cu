@@ -1,4 +1,5 @@
-// Four bytes or two shorts in one word: dot products, sums with saturation, comparisons, shuffled bytes.
+// Four bytes or two shorts in one word: dot products, sums with saturation, comparisons, shuffled
+// bytes.
 #include "../program.cuh"
 
 constexpr int kFacts = 8;
@@ -35,8 +36,10 @@ int main() {
       greater |= (x > y ? 255u : 0u) << k;
     }
     const unsigned halves = (a[i] + b[i] & 0xffff) | ((a[i] >> 16) + (b[i] >> 16)) << 16;
-    const unsigned chosen = (a[i] & 255) << 24 | (b[i] >> 24) << 16 | (a[i] >> 24) << 8 | (b[i] >> 8 & 255);
-    for (unsigned fact : {(unsigned)dot, udot, sum, saturated, difference, greater, halves, chosen}) expected.push_back(fact);
+    const unsigned chosen =
+        (a[i] & 255) << 24 | (b[i] >> 24) << 16 | (a[i] >> 24) << 8 | (b[i] >> 8 & 255);
+    for (unsigned fact : {(unsigned)dot, udot, sum, saturated, difference, greater, halves, chosen})
+      expected.push_back(fact);
   }
   DeviceArray<unsigned> device_a(a), device_b(b), out(kFacts * n);
   bytes<<<3, 32>>>(device_a.data(), device_b.data(), out.data(), n);

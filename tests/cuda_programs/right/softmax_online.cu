@@ -19,7 +19,8 @@ __global__ void softmax(const float* __restrict__ x, float* __restrict__ out, in
   Partial own = {-INFINITY, 0.0f};
   for (int c = threadIdx.x; c < columns; c += Threads) own = merge(own, {row[c], 1.0f});
   for (int offset = 16; offset; offset /= 2)
-    own = merge(own, {__shfl_xor_sync(0xffffffffu, own.largest, offset), __shfl_xor_sync(0xffffffffu, own.sum, offset)});
+    own = merge(own, {__shfl_xor_sync(0xffffffffu, own.largest, offset),
+                      __shfl_xor_sync(0xffffffffu, own.sum, offset)});
   if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = own;
   __syncthreads();
   Partial all = of_warps[0];
@@ -37,7 +38,8 @@ int main() {
       double sum = 0, largest = -INFINITY;
       for (int c = 0; c < columns; ++c) largest = std::fmax(largest, (double)x[r * columns + c]);
       for (int c = 0; c < columns; ++c) sum += std::exp(x[r * columns + c] - largest);
-      for (int c = 0; c < columns; ++c) expected[r * columns + c] = (float)(std::exp(x[r * columns + c] - largest) / sum);
+      for (int c = 0; c < columns; ++c)
+        expected[r * columns + c] = (float)(std::exp(x[r * columns + c] - largest) / sum);
     }
     DeviceArray<float> device_x(x), out(x.size());
     softmax<96><<<rows, 96>>>(device_x.data(), out.data(), columns);

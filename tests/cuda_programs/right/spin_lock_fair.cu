@@ -1,5 +1,5 @@
-// A ticket lock: threads of all blocks change two ordinary variables one after another, in the order
-// in which they came.
+// A ticket lock: threads of all blocks change two ordinary variables one after another, in the
+// order in which they came.
 #include "../program.cuh"
 
 struct TicketLock {

@@ -3,12 +3,15 @@
 
 constexpr int kLanes = 8;
 
-__global__ void multiply(const int* starts, const int* columns, const double* values, const double* x, double* y, int rows) {
+__global__ void multiply(const int* starts, const int* columns, const double* values,
+                         const double* x, double* y, int rows) {
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / kLanes, lane = threadIdx.x % kLanes;
   double sum = 0;
   if (row < rows)
-    for (int i = starts[row] + lane; i < starts[row + 1]; i += kLanes) sum += values[i] * x[columns[i]];
-  for (int offset = kLanes / 2; offset; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset, kLanes);
+    for (int i = starts[row] + lane; i < starts[row + 1]; i += kLanes)
+      sum += values[i] * x[columns[i]];
+  for (int offset = kLanes / 2; offset; offset /= 2)
+    sum += __shfl_down_sync(0xffffffffu, sum, offset, kLanes);
   if (row < rows && lane == 0) y[row] = sum;
 }
 
@@ -27,7 +30,9 @@ int main() {
   }
   DeviceArray<int> device_starts(starts), device_columns(columns);
   DeviceArray<double> device_values(values), device_x(x), y(rows);
-  multiply<<<(rows * kLanes + 127) / 128, 128>>>(device_starts.data(), device_columns.data(), device_values.data(), device_x.data(), y.data(), rows);
+  multiply<<<(rows * kLanes + 127) / 128, 128>>>(device_starts.data(), device_columns.data(),
+                                                 device_values.data(), device_x.data(), y.data(),
+                                                 rows);
   expect_equal("y", y.values(), expected);
   return verdict();
 }

@@ -23,7 +23,8 @@ __global__ void seven_points(const float* x, float* out, int depth, int height, 
     __syncthreads();
     if (row < height && column < width)
       out[(z * height + row) * width + column] = below + above - 6 * here + plane[ty][tx - 1] +
-                                                 plane[ty][tx + 1] + plane[ty - 1][tx] + plane[ty + 1][tx];
+                                                 plane[ty][tx + 1] + plane[ty - 1][tx] +
+                                                 plane[ty + 1][tx];
     __syncthreads();
     below = here;
     here = above;
@@ -42,8 +43,9 @@ int main() {
   for (int z = 0; z < depth; ++z)
     for (int r = 0; r < height; ++r)
       for (int c = 0; c < width; ++c)
-        expected[(z * height + r) * width + c] = at(z - 1, r, c) + at(z + 1, r, c) + at(z, r - 1, c) + at(z, r + 1, c) +
-                                                 at(z, r, c - 1) + at(z, r, c + 1) - 6 * at(z, r, c);
+        expected[(z * height + r) * width + c] =
+            at(z - 1, r, c) + at(z + 1, r, c) + at(z, r - 1, c) + at(z, r + 1, c) +
+            at(z, r, c - 1) + at(z, r, c + 1) - 6 * at(z, r, c);
   DeviceArray<float> device_x(x), out(x.size());
   const dim3 grid((width + kTile - 1) / kTile, (height + kTile - 1) / kTile);
   seven_points<<<grid, dim3(kTile, kTile)>>>(device_x.data(), out.data(), depth, height, width);

@@ -31,7 +31,8 @@ int main() {
   multiply<<<half / 128, 128, 0, streams[0]>>>(device, half, 2.0f);
   multiply<<<half / 128, 128, 0, streams[1]>>>(device + half, half, 3.0f);
   for (int s = 0; s < 2; ++s)
-    CHECK(cudaMemcpyAsync(host + s * half, device + s * half, half * sizeof(float), cudaMemcpyDeviceToHost, streams[s]));
+    CHECK(cudaMemcpyAsync(host + s * half, device + s * half, half * sizeof(float),
+                          cudaMemcpyDeviceToHost, streams[s]));
   CHECK(cudaEventRecord(stop, streams[0]));
   CHECK(cudaStreamSynchronize(streams[1]));
   CHECK(cudaEventSynchronize(stop));

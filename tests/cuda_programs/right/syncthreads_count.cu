@@ -4,7 +4,8 @@
 
 constexpr int kThreads = 96;
 
-__global__ void count_above(const int* x, int threshold, int* counts, int* all_above, int* any_negative) {
+__global__ void count_above(const int* x, int threshold, int* counts, int* all_above,
+                            int* any_negative) {
   const int value = x[blockIdx.x * blockDim.x + threadIdx.x];
   const int count = __syncthreads_count(value > threshold);
   const int all = __syncthreads_and(value > threshold);

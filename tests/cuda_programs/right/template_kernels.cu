@@ -21,7 +21,8 @@ __global__ void fold(const T* x, int n, T* out) {
   partial[threadIdx.x] = value;
   for (int stride = Threads / 2; stride; stride /= 2) {
     __syncthreads();
-    if (threadIdx.x < stride) partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + stride]);
+    if (threadIdx.x < stride)
+      partial[threadIdx.x] = combine(partial[threadIdx.x], partial[threadIdx.x + stride]);
   }
   if (threadIdx.x == 0) *out = partial[0];
 }
@@ -61,7 +62,8 @@ int main() {
   DeviceArray<float> device_floats(floats);
   fold<<<1, 64>>>(device_x.data(), n, total.data());
   fold<double, Multiply, 32><<<1, 32>>>(device_powers.data(), n, product.data());
-  sum_of_arrays<<<2, 64>>>(n, out.data(), device_x.data(), device_powers.data(), device_floats.data());
+  sum_of_arrays<<<2, 64>>>(n, out.data(), device_x.data(), device_powers.data(),
+                           device_floats.data());
   expect_equal("sum", (long)total.values()[0], sum);
   expect_equal("product", product.values()[0], 6.25);
   expect_equal("sums", out.values(), sums);

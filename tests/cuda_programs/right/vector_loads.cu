@@ -49,6 +49,7 @@ int main() {
     expect_equal("real", squares[i].x, i * 0.5 * i * 0.5 - (1.0 - i) * (1.0 - i));
     expect_equal("imaginary", squares[i].y, i * (1.0 - i));
   }
-  expect_equal("sizes", sizeof(float3) + alignof(float4) + sizeof(longlong2) + alignof(char4), (size_t)48);
+  expect_equal("sizes", sizeof(float3) + alignof(float4) + sizeof(longlong2) + alignof(char4),
+               (size_t)48);
   return verdict();
 }

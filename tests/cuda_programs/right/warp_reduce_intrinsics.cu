@@ -10,7 +10,8 @@ __device__ void reduce(unsigned mask, int value, int* facts) {
   const unsigned low = __reduce_min_sync(mask, bits), high = __reduce_max_sync(mask, bits);
   const unsigned both = __reduce_and_sync(mask, bits), either = __reduce_or_sync(mask, bits);
   const unsigned odd = __reduce_xor_sync(mask, bits);
-  const int all[kFacts] = {sum, smallest, largest, (int)low, (int)high, (int)both, (int)either, (int)odd};
+  const int all[kFacts] = {sum,       smallest,  largest,     (int)low,
+                           (int)high, (int)both, (int)either, (int)odd};
   if (threadIdx.x % 32 == __ffs(mask) - 1)
     for (int k = 0; k < kFacts; ++k) facts[k] = all[k];
 }
@@ -41,7 +42,9 @@ int main() {
       either |= bits;
       odd ^= bits;
     }
-    for (unsigned fact : {(unsigned)sum, (unsigned)low, (unsigned)high, ulow, uhigh, both, either, odd}) expected.push_back((int)fact);
+    for (unsigned fact :
+         {(unsigned)sum, (unsigned)low, (unsigned)high, ulow, uhigh, both, either, odd})
+      expected.push_back((int)fact);
   }
   DeviceArray<int> device_x(x), facts(expected.size());
   reductions<<<1, 32 * warps>>>(device_x.data(), facts.data());

@@ -7,7 +7,8 @@ using namespace nvcuda;
 
 constexpr int kTile = 16;
 
-__global__ void gemm(const half* a, const half* b, float* c, int m, int n, int k, float alpha, float beta) {
+__global__ void gemm(const half* a, const half* b, float* c, int m, int n, int k, float alpha,
+                     float beta) {
   const int row = blockIdx.y * kTile, column = (blockIdx.x * blockDim.y + threadIdx.y) * kTile;
   if (column >= n) return;  // the same for all lanes of a warp
   wmma::fragment<wmma::matrix_a, kTile, kTile, kTile, half, wmma::row_major> a_tile;
@@ -26,7 +27,8 @@ __global__ void gemm(const half* a, const half* b, float* c, int m, int n, int k
 
 int main() {
   const int m = 32, n = 48, k = 64;
-  const std::vector<int> a = random_ints(m * k, -8, 8), b = random_ints(n * k, -8, 8, 5), c = random_ints(m * n, -8, 8, 6);
+  const std::vector<int> a = random_ints(m * k, -8, 8), b = random_ints(n * k, -8, 8, 5),
+                         c = random_ints(m * n, -8, 8, 6);
   std::vector<half> half_a(m * k), half_b(n * k);
   for (int i = 0; i < m * k; ++i) half_a[i] = __float2half((float)a[i]);
   for (int i = 0; i < n * k; ++i) half_b[i] = __float2half((float)b[i]);  // B by columns
@@ -39,7 +41,8 @@ int main() {
     }
   DeviceArray<half> device_a(half_a), device_b(half_b);
   DeviceArray<float> device_c(std::vector<float>(c.begin(), c.end()));
-  gemm<<<dim3(2, m / kTile), dim3(32, 2)>>>(device_a.data(), device_b.data(), device_c.data(), m, n, k, 0.5f, 2.0f);
+  gemm<<<dim3(2, m / kTile), dim3(32, 2)>>>(device_a.data(), device_b.data(), device_c.data(), m, n,
+                                            k, 0.5f, 2.0f);
   expect_equal("product", device_c.values(), expected);
   return verdict();
 }

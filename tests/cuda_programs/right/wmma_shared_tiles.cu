@@ -19,8 +19,10 @@ __global__ void relu_product(const float* a, const float* b, float* c, int m, in
   for (int step = 0; step < k; step += kTile) {
     for (int i = threadIdx.x; i < kTile * kTile; i += 32) {
       const int r = i / kTile, s = i % kTile;
-      a_tile[i] = __float2bfloat16(row + r < m && step + s < k ? a[(row + r) * k + step + s] : 0.0f);
-      b_tile[i] = __float2bfloat16(step + r < k && column + s < n ? b[(step + r) * n + column + s] : 0.0f);
+      a_tile[i] =
+          __float2bfloat16(row + r < m && step + s < k ? a[(row + r) * k + step + s] : 0.0f);
+      b_tile[i] =
+          __float2bfloat16(step + r < k && column + s < n ? b[(step + r) * n + column + s] : 0.0f);
     }
     __syncwarp();
     fragment<wmma::matrix_a, kTile, kTile, kTile, __nv_bfloat16, wmma::row_major> fa;
@@ -48,7 +50,8 @@ int main() {
     for (int s = 0; s < k; ++s) sum += a[i / n * k + s] * b[s * n + i % n];
     expected[i] = sum > 0 ? (float)sum : 0.0f;
   }
-  DeviceArray<float> device_a(std::vector<float>(a.begin(), a.end())), device_b(std::vector<float>(b.begin(), b.end())), c(m * n);
+  DeviceArray<float> device_a(std::vector<float>(a.begin(), a.end())),
+      device_b(std::vector<float>(b.begin(), b.end())), c(m * n);
   relu_product<<<dim3(2, 2), 32>>>(device_a.data(), device_b.data(), c.data(), m, n, k);
   expect_equal("product", c.values(), expected);
   return verdict();

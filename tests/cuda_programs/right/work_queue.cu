@@ -1,7 +1,8 @@
 // Persistent blocks take rows of very different lengths from a queue until it is empty.
 #include "../program.cuh"
 
-__global__ void process(const int* starts, int num_rows, const int* x, int* queue, int* sums, int* taken) {
+__global__ void process(const int* starts, int num_rows, const int* x, int* queue, int* sums,
+                        int* taken) {
   __shared__ int row;
   __shared__ int sum;
   for (;;) {
@@ -33,7 +34,8 @@ int main() {
     for (int i = starts[r]; i < starts[r + 1]; ++i) expected[r] += x[i];
   DeviceArray<int> device_starts(starts), device_x(x), sums(num_rows);
   DeviceArray<int> queue(std::vector<int>(1, 0)), taken(std::vector<int>(1, 0));
-  process<<<5, 48>>>(device_starts.data(), num_rows, device_x.data(), queue.data(), sums.data(), taken.data());
+  process<<<5, 48>>>(device_starts.data(), num_rows, device_x.data(), queue.data(), sums.data(),
+                     taken.data());
   expect_equal("sums", sums.values(), expected);
   expect_equal("taken", taken.values()[0], num_rows);
   expect_equal("queue", queue.values()[0], num_rows + 5);
