@@ -10,12 +10,14 @@ import ctypes
 import datetime
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,47 +26,44 @@ import numpy as np
 from cuda_gym.core import Submission
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
-from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import find_compiler
+from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import build_library
+from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import rewrite
+from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME, Runtime
+from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import runtime_library
 
-ROWS, COLUMNS = 4096, 1024
+NUM_FLOATS = 1 << 22
 THREADS = 2
 ROUNDS = 5
+KERNELS = Path(__file__).with_suffix(".cu").read_text()
 RESULTS = Path(__file__).parent / "results" / "cpu_device.md"
 
-BIAS_GELU = """
-__device__ __forceinline__ float gelu(float x) {
-  return 0.5f * x * (1.0f + tanhf(0.7978845608f * (x + 0.044715f * x * x * x)));
+COMPARED = {
+    "add": ("vector add", "a + b", ">= 0.95"),
+    "bias_gelu": ("bias + GELU(tanh)", "gelu(a.view(-1, 1024) + b[:1024])", ">= 1.5"),
 }
-__global__ void bias_gelu_kernel(const float* x, const float* bias, float* y, int rows, int columns) {
-  int column = blockIdx.x * blockDim.x + threadIdx.x;
-  size_t i = (size_t)blockIdx.y * columns + column;
-  if (column < columns) y[i] = gelu(x[i] + bias[column]);
+"""Launchers, with what torch.compile does instead and how many times as fast is wanted."""
+ALONE = {
+    "add_by_grid": ("vector add, grid-stride loop", ""),
+    "gelu_half": ("GELU(tanh) of half", ""),
+    "gelu_bfloat16": ("GELU(tanh) of bfloat16", ""),
+    "sine": ("sinf", ""),
+    "softmax_by_tree": ("softmax 4096 x 1024, tree in shared memory", "<= 60 ms"),
+    "softmax_by_shuffles": ("softmax 4096 x 1024, shuffles", "<= 210 ms"),
+    "matmul_by_tiles": ("matmul 1024^3, tiles of 16 x 16", ""),
+    "matmul_by_registers": ("matmul 1024^3, 4 x 4 a thread", ""),
 }
-extern "C" void bias_gelu(const float* x, const float* bias, float* y, int rows, int columns) {
-  bias_gelu_kernel<<<dim3((columns + 255) / 256, rows), 256>>>(x, bias, y, rows, columns);
-}
-"""
-BARRIERS = """
-__global__ void barriers_kernel(float* x, int n) {
-  for (int i = 0; i < n; ++i) __syncthreads();
-  x[threadIdx.x] = n;
-}
-__global__ void shuffles_kernel(float* x, int n) {
-  float v = threadIdx.x;
-  for (int i = 0; i < n; ++i) v += __shfl_xor_sync(0xffffffffu, v, 1);
-  x[threadIdx.x] = v;
-}
-extern "C" void barriers(float* x, int threads, int n) { barriers_kernel<<<1, threads>>>(x, n); }
-extern "C" void shuffles(float* x, int threads, int n) { shuffles_kernel<<<1, threads>>>(x, n); }
-"""
+"""Launchers that are run on one thread, cut into phases and as they are."""
+
 TORCH = f"""
-import time, torch
+import sys, time, torch
 torch.set_num_threads({THREADS})
 torch.manual_seed(0)
-x, bias = torch.randn({ROWS}, {COLUMNS}), torch.randn({COLUMNS})
-f = torch.compile(lambda x, b: torch.nn.functional.gelu(x + b, approximate="tanh"))
+a, b = torch.randn({NUM_FLOATS}), torch.randn({NUM_FLOATS})
+gelu = lambda x: torch.nn.functional.gelu(x, approximate="tanh")
+f = torch.compile(eval("lambda a, b: " + sys.argv[1]))
 def call():
-    f(x, bias)
+    f(a, b)
 """
 OURS = f"""
 import ctypes, sys, time
@@ -72,11 +71,11 @@ import numpy as np
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
 runtime = Runtime(sys.argv[1])
 runtime.set_num_threads({THREADS})
-x = np.random.default_rng(0).standard_normal(({ROWS}, {COLUMNS})).astype(np.float32)
-bias, y = x[0].copy(), np.empty_like(x)
-x_, bias_, y_ = (ctypes.c_void_p(a.ctypes.data) for a in (x, bias, y))
+launch = getattr(runtime.library, sys.argv[2])
+a, b, c = np.random.default_rng(0).standard_normal((3, {NUM_FLOATS})).astype(np.float32)
+pointers = [ctypes.c_void_p(x.ctypes.data) for x in (a, b, c)]
 def call():
-    runtime.library.bias_gelu(x_, bias_, y_, {ROWS}, {COLUMNS})
+    launch(*pointers, {NUM_FLOATS})
 """
 # Answers each line on its input with the median time of 40 calls, in milliseconds.
 SERVE = """
@@ -96,29 +95,32 @@ for _ in sys.stdin:
 def main() -> None:
     """Measure, print and write the table."""
     with tempfile.TemporaryDirectory() as folder:
-        toolchain = CpuToolchain(BuildCache(Path(folder)))
+        cache = BuildCache(Path(folder) / "cache")
+        toolchain = CpuToolchain(cache)
         started = time.perf_counter()
         toolchain.warm()
         warm_s = time.perf_counter() - started
-        cold, cached, library = build_times(toolchain)
-        ours, torch_ms = bias_gelu_times(library)
-        barriers = barrier_costs(toolchain)
+        cold, cached = build_times(toolchain)
+        cut, uncut = (build(cache, Path(folder), cuts=cuts) for cuts in (True, False))
+        rows = [
+            f"| runtime library, once a machine | {warm_s:.2f} s | |",
+            f"| build of one file, median of 5 | {statistics.median(cold):.2f} s | <= 0.6 s |",
+            f"| the same from the cache, median of 5 | {statistics.median(cached) * 1e3:.1f} ms | <= 20 ms |",
+            *compared_rows(cut),
+            *alone_rows(cut, uncut),
+            *barrier_rows(uncut),
+        ]
     lines = [
         "# The cpu device: measured",
         "",
         f"{datetime.date.today()}, {cpu_name()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
         f"{toolchain.name}, torch {version('torch')}, Python {platform.python_version()}. "
-        "`python benchmarks/cpu_device.py` writes this file.",
+        "`python benchmarks/cpu_device.py` writes this file; arrays have "
+        f"{NUM_FLOATS:,} numbers where nothing else is said.",
         "",
         "| what | measured | wanted |",
         "|---|---|---|",
-        f"| runtime library, once a machine | {warm_s:.2f} s | |",
-        f"| build of one file, median of 5 | {statistics.median(cold):.2f} s | <= 0.6 s |",
-        f"| the same from the cache, median of 5 | {statistics.median(cached) * 1e3:.1f} ms | <= 20 ms |",
-        f"| bias+GELU(tanh), {ROWS * COLUMNS:,} floats, {THREADS} threads | {ours:.2f} ms | |",
-        f"| torch.compile, the same, {THREADS} threads | {torch_ms:.2f} ms | |",
-        f"| speed-up | {torch_ms / ours:.2f} | >= 1.5 |",
-        *(f"| {what} | {ns:.1f} ns a thread | |" for what, ns in barriers.items()),
+        *rows,
         "",
     ]
     RESULTS.parent.mkdir(exist_ok=True)
@@ -126,20 +128,63 @@ def main() -> None:
     print("\n".join(lines))
 
 
-def build_times(toolchain: CpuToolchain) -> tuple[list[float], list[float], str]:
-    """Seconds of five cold and five cached builds, and the library."""
+def build_times(toolchain: CpuToolchain) -> tuple[list[float], list[float]]:
+    """Seconds of five cold and five cached builds of one kernel."""
+    source = KERNELS[KERNELS.index("// Softmax of rows") : KERNELS.index("// The same by shuffles")]
+    text = f"#define LAUNCHER{KERNELS.partition('#define LAUNCHER')[2].partition(chr(10))[0]}\n{source}"
     cold, cached = [], []
     for number in range(5):
-        submission = Submission.of({"kernels/bias_gelu.cu": f"{BIAS_GELU}// {number}\n"})
+        submission = Submission.of({"kernels/softmax.cu": f"{text}// {number}\n"})
         cold.append(toolchain.build(submission).build_s)
-        build = toolchain.build(submission)
-        cached.append(build.build_s)
-    return cold, cached, build.library
+        cached.append(toolchain.build(submission).build_s)
+    return cold, cached
 
 
-def bias_gelu_times(library: str) -> tuple[float, float]:
+def build(cache: BuildCache, folder: Path, *, cuts: bool) -> str:
+    """The library with all kernels, cut into phases or as they are."""
+    place = folder / ("cut" if cuts else "uncut")
+    place.mkdir()
+    compiler = find_compiler()
+    shutil.copy(runtime_library(cache, compiler), place / RUNTIME_NAME)
+    program = rewrite({"kernels/all.cu": KERNELS}, cuts=cuts)
+    library = place / "kernels.so"
+    build_library(compiler, program, library, place / RUNTIME_NAME, time.monotonic() + 60)
+    return str(library)
+
+
+def compared_rows(library: str) -> Iterator[str]:
+    """Our kernels and torch.compile, in turns."""
+    for name, (what, expression, wanted) in COMPARED.items():
+        ours, torch_ms = times_in_turns(library, name, expression)
+        yield f"| {what}, {THREADS} threads | {ours:.2f} ms | |"
+        yield f"| torch.compile, the same | {torch_ms:.2f} ms | |"
+        yield f"| times as fast as torch.compile | {torch_ms / ours:.2f} | {wanted} |"
+
+
+def alone_rows(cut: str, uncut: str) -> Iterator[str]:
+    """Kernels on one thread, cut into phases and as loops or fibers."""
+    runtimes = [Runtime(path) for path in (cut, uncut)]
+    a, b, c = np.random.default_rng(0).standard_normal((3, NUM_FLOATS)).astype(np.float32)
+    pointers = [ctypes.c_void_p(x.ctypes.data) for x in (a, b, c)]
+    for name, (what, wanted) in ALONE.items():
+        best = []
+        for runtime in runtimes:
+            runtime.set_num_threads(1)
+            launch = getattr(runtime.library, name)
+            best.append(min(seconds(partial(launch, *pointers, NUM_FLOATS)) for _ in range(7)))
+        text = " / ".join(f"{value * 1e3:.1f}" for value in best)
+        yield f"| {what}, 1 thread: as is / not cut into phases | {text} ms | {wanted} |"
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """How long a call takes."""
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+def times_in_turns(library: str, name: str, expression: str) -> tuple[float, float]:
     """Milliseconds of our kernel and of torch.compile, in turns, the median of all rounds."""
-    commands = ([OURS, library], [f"import sys\n{TORCH}"])
     servers = [
         subprocess.Popen(
             [sys.executable, "-c", script + SERVE, *arguments],
@@ -147,7 +192,7 @@ def bias_gelu_times(library: str) -> tuple[float, float]:
             stdout=subprocess.PIPE,
             text=True,
         )
-        for script, *arguments in commands
+        for script, *arguments in ([OURS, library, name], [TORCH, expression])
     ]
     for server in servers:
         ask(server, None)
@@ -170,17 +215,18 @@ def ask(server: subprocess.Popen[str], question: str | None) -> str:
     return server.stdout.readline()
 
 
-def barrier_costs(toolchain: CpuToolchain) -> dict[str, float]:
-    """Nanoseconds that one thread pays for waiting once."""
-    runtime = Runtime(toolchain.build(Submission.of({"kernels/barriers.cu": BARRIERS})).library)
+def barrier_rows(library: str) -> Iterator[str]:
+    """Nanoseconds that one thread pays for waiting once, as a fiber."""
+    runtime = Runtime(library)
     runtime.set_num_threads(1)
     x = np.zeros(1024, np.float32)
-    costs = {}
-    for name, call in (("__syncthreads", "barriers"), ("__shfl_xor_sync", "shuffles")):
+    for name, call, wanted in (
+        ("__syncthreads", "barriers", "<= 8 ns"),
+        ("__shfl_xor_sync", "shuffles", ""),
+    ):
         for threads in (32, 256, 1024):
-            function = getattr(runtime.library, call)
-            costs[f"{name}, {threads} threads"] = cost(function, x, threads)
-    return costs
+            ns = cost(getattr(runtime.library, call), x, threads)
+            yield f"| {name} of fibers, {threads} threads | {ns:.1f} ns a thread | {wanted} |"
 
 
 def cost(function: Callable[..., object], x: np.ndarray, threads: int) -> float:
