@@ -176,17 +176,21 @@ void remember_read(Cell* cell, const Record& record) {
 void check_cell(Cell* cell, const Record& record, Act act, bool is_volatile, uintptr_t address,
                 size_t bytes, const Range& range, uintptr_t pc) {
   const unsigned thread = record.index();
-  if (races(cell->write, thread, act, is_volatile, range)) {
+  const auto is_race = [&](const Record& earlier) {
+    return races(earlier, thread, act, is_volatile, range);
+  };
+  if (is_race(cell->write)) {
     report_race(cell->write, true, act, address, bytes, &range, pc);
-  } else if (writes(act)) {
-    for (const Record* const reader : {&cell->read, &cell->other_read}) {
-      if (!races(*reader, thread, act, is_volatile, range)) continue;
-      report_race(*reader, false, act, address, bytes, &range, pc);
-      break;
-    }
+  } else if (is_race(cell->update)) {
+    report_race(cell->update, true, act, address, bytes, &range, pc);
+  } else if (writes(act) && is_race(cell->read)) {
+    report_race(cell->read, false, act, address, bytes, &range, pc);
+  } else if (writes(act) && is_race(cell->other_read)) {
+    report_race(cell->other_read, false, act, address, bytes, &range, pc);
   }
-  if (writes(act)) cell->write = record;
-  if (reads(act)) remember_read(cell, record);
+  if (act == Act::write) cell->write = record;
+  if (act == Act::update) cell->update = record;
+  if (act == Act::read || act == Act::load_atomically) remember_read(cell, record);
 }
 
 void check_initialised(const Range& range, Range::Cells cells, const Record& record,
@@ -196,7 +200,7 @@ void check_initialised(const Range& range, Range::Cells cells, const Record& rec
   // Padding inside a structure may be anything: large accesses count where all of it is.
   size_t num_fresh = 0;
   for (size_t i = 0; i < cells.count; ++i) {
-    const uint32_t serial = cells.first[i].write.serial;
+    const uint32_t serial = cells.first[i].written_by();
     num_fresh += is_shared ? serial != order.serial() : serial < order.first_serial();
   }
   if (num_fresh < cells.count) return;
@@ -331,7 +335,7 @@ void access(uintptr_t address, size_t bytes, Act act, bool is_volatile, uintptr_
 }
 
 void stop_at_language_fault(Fault fault, const char* text, uintptr_t pc) {
-  const Party party = self("is here", pc);
+  const Party party = self("accesses", pc);
   keep({fault, text, current_launch, &party, 1});
   const int code = fault == Fault::misaligned_access ? misaligned_address : illegal_address;
   abandon_at_access(cuda_on_cpu_block, code, text);
@@ -386,7 +390,7 @@ size_t unwritten_bytes(uintptr_t start, size_t bytes) {
   if (range->is_forgotten) return 0;
   size_t count = 0;
   const Range::Cells cells = range->cells(start, bytes);
-  for (size_t i = 0; i < cells.count; ++i) count += cells.first[i].write.serial == 0;
+  for (size_t i = 0; i < cells.count; ++i) count += cells.first[i].written_by() == 0;
   return count * bytes / cells.count;
 }
 

@@ -28,6 +28,13 @@ bool is_chosen(uint64_t number, uint64_t num_blocks) {
 
 }  // namespace
 
+// One that waits at a barrier, or else the given one.
+unsigned waiting_thread(const Block& block, unsigned otherwise) {
+  for (unsigned warp = 0; warp < block.num_warps; ++warp)
+    if (block.at_barrier[warp]) return warp * 32 + __builtin_ctz(block.at_barrier[warp]);
+  return otherwise;
+}
+
 // Where every thread that is left only looks whether something has changed, nothing ever will: blocks
 // run one after another.
 void require_progress(Block* block, uintptr_t place) {
@@ -42,7 +49,7 @@ void require_progress(Block* block, uintptr_t place) {
   const unsigned thread = block->current->thread;
   block->place[thread] = place;
   if (is_last_block) {
-    abandon(block, Fault::deadlock, {thread},
+    abandon(block, Fault::deadlock, {thread, waiting_thread(*block, thread)},
             "thread %u waits for a change that no thread of its block makes", thread);
   }
   char text[160];

@@ -59,7 +59,7 @@ void Range::refine(unsigned granule) {
     for (size_t i = 0; i < num_cells(); ++i) {
       const Cell& cell = old[i / times];
       // Most are untouched, and then so stay the pages of the new ones.
-      if (cell.write.serial || cell.read.serial) cells_[i] = cell;
+      if (!cell.is_untouched()) cells_[i] = cell;
     }
     release(old, old_count);
   }

@@ -15,8 +15,15 @@ namespace cuda_on_cpu::checking {
 
 // What was last done to one granule of memory.
 struct Cell {
-  Record write, read;
+  Record write, update;  // a plain one, and an atomic one
+  Record read;
   Record other_read;  // of another warp than `read`, or else of another thread
+
+  bool is_untouched() const { return !write.serial && !update.serial && !read.serial; }
+  // The block that wrote it last.
+  uint32_t written_by() const {
+    return write.serial > update.serial ? write.serial : update.serial;
+  }
 };
 
 struct Range {
