@@ -101,6 +101,7 @@ void on_fault(int, siginfo_t* info, void* context) {
 bool is_fatal(int code) {
   if (!is_program()) return false;
   switch (code) {
+    case assert_failed:
     case illegal_address:
     case misaligned_address:
     case launch_failure: return true;

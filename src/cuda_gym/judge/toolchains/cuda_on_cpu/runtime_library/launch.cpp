@@ -4,6 +4,7 @@
 
 #include <link.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <sched.h>
 #include <signal.h>
 #include <time.h>
@@ -31,6 +32,9 @@ extern "C" int cuda_on_cpu_num_threads(void);
 
 namespace cuda_on_cpu {
 namespace {
+
+// Where a thread of a loop goes that cannot go on.
+thread_local jmp_buf way_out;
 
 constexpr int default_dynamic_shared = 48 << 10;
 constexpr int largest_dynamic_shared = 227 << 10;
@@ -149,18 +153,25 @@ struct Worker {
     checks::end_block();
   }
 
-  // Blocks are handed out in order, so that a block may wait for an earlier one.
   void run(Work& work) {
     prepare(work);
     checks::begin_launch(*work.launch);
+    if (_setjmp(way_out))
+      work.has_failed = true;
+    else
+      run_blocks(work);
+    checks::end_launch();
+    block.launch = nullptr;
+  }
+
+  // Blocks are handed out in order, so that a block may wait for an earlier one.
+  void run_blocks(Work& work) {
     while (!work.has_failed) {
       uint64_t number = work.next_block.fetch_add(work.chunk);
       const uint64_t end = number + work.chunk < work.num_blocks ? number + work.chunk : work.num_blocks;
       if (number >= end) break;
       while (number < end && !work.has_failed) run_one(work, number++);
     }
-    checks::end_launch();
-    block.launch = nullptr;
   }
 };
 
@@ -348,6 +359,8 @@ void run_grid(const Launch* launch) {
 }
 
 }  // namespace
+
+void leave_loops() { _longjmp(way_out, 1); }
 
 const Block* running_block() { return pool->running(); }
 

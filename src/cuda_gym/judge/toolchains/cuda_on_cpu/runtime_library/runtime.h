@@ -18,6 +18,7 @@ constexpr int invalid_value = 1;
 constexpr int invalid_configuration = 9;
 constexpr int illegal_address = 700;
 constexpr int launch_timeout = 702;
+constexpr int assert_failed = 710;
 constexpr int misaligned_address = 716;
 constexpr int launch_failure = 719;
 
@@ -47,6 +48,8 @@ void release_child(const Launch& child);
 
 // Some block that is being run; null where none is. Takes no lock.
 const Block* running_block();
+// Ends the current grid, in which no thread has a stack of its own, and never returns.
+[[noreturn]] void leave_loops();
 
 // fibers.cpp
 
