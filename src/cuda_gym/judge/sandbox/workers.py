@@ -56,6 +56,9 @@ _FAILURES: Mapping[str, type[AgentError]] = {
     "refused": Refused,
     "found": FoundByCheck,
 }
+_QUIT_EXIT = 124
+"""Likewise, where it was asked what it is doing."""
+_LAST_WORDS_S = 0.5
 _FAULT_EXIT = 139
 """The runtime's fault handler writes one line and leaves with this code."""
 
@@ -144,11 +147,11 @@ class CandidateWorker:
         except ChannelClosed:
             raise CandidateError(self._how_it_ended()) from None
         except DeadlinePassed:
+            doing = self._last_words()
             self.close()
             raise CandidateTimeout(
                 f"The submission did not answer within {deadline_s:g} s and was stopped. "
-                "Look for an endless loop, a barrier that some threads never reach, or far too "
-                "much work for one thread."
+                + (doing or "Look for an endless loop, or far too much work for one thread.")
             ) from None
         except ProtocolError as error:
             self.close()
@@ -158,6 +161,14 @@ class CandidateWorker:
         if isinstance(reply, Failed):
             raise _FAILURES.get(reply.kind, CandidateError)(reply.message)
         return reply, wall_s
+
+    def _last_words(self) -> str:
+        """What its kernel was doing at the deadline, if the runtime answers."""
+        self._signal(signal.SIGQUIT)
+        self._ended.wait(timeout=_LAST_WORDS_S)
+        lines = self.printed.splitlines()
+        answered = self.end is not None and self.end.exit_code == _QUIT_EXIT
+        return f"At that moment: {lines[-1].strip()}." if answered and lines else ""
 
     def _signal(self, number: signal.Signals) -> None:
         if self._pidfd < 0:

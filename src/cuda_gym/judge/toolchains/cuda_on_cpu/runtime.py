@@ -59,10 +59,12 @@ class Runtime:
     def install_fault_handler(self, fd: int) -> None:
         """On a fault of the processor write one line to a descriptor and leave with status 139.
 
-        The line names the address, the kernel, the block, and in fiber mode the thread.
+        On SIGQUIT, which stands for a missed deadline, the line tells what the current block is doing, and
+        the status is 124. The line of a fault names the address, the kernel, the block, and in fiber mode the thread.
         """
         if self._runtime.cuda_on_cpu_install_fault_handler(ctypes.c_int(fd)) != 0:
             raise OSError("the fault handler cannot be installed: sigaction failed")
+        self._runtime.cuda_on_cpu_answer_quit(ctypes.c_int(fd))
 
     def check_memory(self, address: int, num_bytes: int, name: str) -> None:
         """Let kernels reach some memory, under a name that findings call it by."""

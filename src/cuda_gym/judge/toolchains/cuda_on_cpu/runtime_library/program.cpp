@@ -12,6 +12,7 @@
 #include "runtime.h"
 
 extern "C" int cuda_on_cpu_install_fault_handler(int descriptor);
+extern "C" void cuda_on_cpu_answer_quit(int descriptor);
 
 namespace cuda_on_cpu {
 namespace {
@@ -57,8 +58,7 @@ __attribute__((constructor)) void prepare_program() {
   const char* const descriptor = getenv("CUDA_ON_CPU_FAULTS_TO");
   has_been_told = descriptor != nullptr;
   if (!has_been_told) return;
-  descriptor_of_words = atoi(descriptor);
-  signal(SIGQUIT, say_last_words);
+  cuda_on_cpu_answer_quit(atoi(descriptor));
   cuda_on_cpu_install_fault_handler(descriptor_of_words);
 }
 
@@ -82,3 +82,9 @@ bool is_of_host_only(const void* address) {
 }
 
 }  // namespace cuda_on_cpu
+
+// On SIGQUIT write what the current block is doing to a descriptor, and leave with status 124.
+extern "C" void cuda_on_cpu_answer_quit(int descriptor) {
+  cuda_on_cpu::descriptor_of_words = descriptor;
+  signal(SIGQUIT, cuda_on_cpu::say_last_words);
+}
