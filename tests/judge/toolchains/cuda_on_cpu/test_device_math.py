@@ -7,9 +7,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
+
+# Comes with PyTorch.
+mpmath = pytest.importorskip("mpmath")
 
 Programs = Callable[..., Any]
 
