@@ -23,8 +23,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Modes, is_waiting, spins
+from cuda_gym.judge.toolchains.cuda_on_cpu.cutting import Change, Writer
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
-from cuda_gym.judge.toolchains.cuda_on_cpu.phases import Change, Writer
 from cuda_gym.judge.toolchains.cuda_on_cpu.plan import BARRIERS, MEETINGS, Variable, make_plan
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, closing
 from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (

@@ -86,8 +86,8 @@ class Uniformity:
         reading = self.read(tokens, node)
         if reading is None or reading.of_thread:
             return False
-        # Where some threads do not come, an address may be wrong.
-        if reading.reads_memory and self._masks(node):
+        # Where no thread comes, an address may be wrong, and a divisor 0.
+        if (reading.reads_memory or reading.divides) and self._masks(node):
             return False
         return reading.variables <= self._uniform
 
