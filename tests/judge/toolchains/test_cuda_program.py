@@ -238,6 +238,13 @@ def test_faults_are_told_in_one_line(cache: BuildCache, tmp_path: Path) -> None:
     assert ran.status == 139
 
 
+def test_what_was_printed_before_a_fault_is_not_lost(cache: BuildCache, tmp_path: Path) -> None:
+    text = '#include <cstdio>\nint main() { puts("so far"); *(volatile int*)8 = 1; }\n'
+    ran = run(cache, tmp_path, text)
+    assert ran.output == "so far\nillegal address 0x8 outside any kernel\n"
+    assert ran.status == 139
+
+
 def test_after_a_kernel_has_failed_every_call_fails_likewise(
     cache: BuildCache, tmp_path: Path
 ) -> None:

@@ -58,6 +58,8 @@ __attribute__((constructor)) void prepare_program() {
   const char* const descriptor = getenv("CUDA_ON_CPU_FAULTS_TO");
   has_been_told = descriptor != nullptr;
   if (!has_been_told) return;
+  // What was printed before a fault or the deadline must not be lost in a buffer.
+  setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   cuda_on_cpu_answer_quit(atoi(descriptor));
   cuda_on_cpu_install_fault_handler(descriptor_of_words);
 }
