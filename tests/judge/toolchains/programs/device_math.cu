@@ -118,7 +118,7 @@ __global__ void facts_kernel(double* out) {
   out[k++] += 10 * whole + part;
   out[k] = remquof(7.0f, 2.0f, &quotient);
   out[k++] += 10 * quotient;
-  out[k++] = normf(3, list) + norm(0, nullptr) + 100 * rnormf(3, list);
+  out[k++] = normf(3, list) + 100 * rnormf(3, list);
   out[k++] = fmaf(2.0f, 3.0f, 4.0f) + fma(2.0, 3.0, 4.0) + ilogb(9.0) + ilogbf(0.3f);
   out[k++] = copysignf(3.0f, -0.0f) + copysign(1.0, 2.0);
   out[k++] = isnan(0.0f / 0.0f) + 10 * isinf(INFINITY) + 100 * isfinite(1.0f) + 1000 * signbit(-1.0);
