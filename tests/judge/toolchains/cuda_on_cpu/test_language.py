@@ -427,7 +427,7 @@ def test_classes_enums_and_default_arguments(program: Programs, is_relu: bool) -
     np.testing.assert_array_equal(y, np.where(x > 0, x, 0 if is_relu else x * np.float32(0.1)))
     assert {k.name: k.mode for k in styles.build.kernels} == {
         "sgemm_tiled": "phases",
-        "layer_norm": "fibers",
+        "layer_norm": "phases",
         "activate_2d": "loop",
         "max_kernel": "loop",
     }

@@ -49,7 +49,7 @@ class Surroundings:
 
     macros: Mapping[str, Macro]
     constants: frozenset[str]
-    """Namespace-scope variables that nothing changes."""
+    """Namespace-scope variables that nothing changes, and types."""
     reference_takers: frozenset[str]
     """Functions and macros that may change what they are given."""
     index_readers: frozenset[str]
@@ -79,6 +79,7 @@ def surroundings(found: Sequence[Declaration], index_readers: frozenset[str]) ->
             takers |= declaration.names
         if declaration.kind is Kind.CLASS:
             takers |= declaration.names
+            constants |= declaration.names
     return Surroundings(
         macros=macros,
         constants=frozenset(constants),
@@ -92,6 +93,8 @@ _TWICE = tuple(tokens_of(";", 0, 1))
 
 def _is_constant(declaration: Declaration) -> bool:
     head = declaration.head
+    if re.match(r"\s*(?:typedef|using)\b", head):
+        return True
     is_number = re.match(r"\s*(?:static\s+|inline\s+)*(?:constexpr|const)\b[^*&{}]*=", head)
     return is_number is not None and "," not in head and "volatile" not in head
 
