@@ -30,13 +30,14 @@ def runs(
         build = build_program([PROGRAMS / f"{name}.cu"], cache=cache)
         return run_program(build, deadline_s=_DEADLINE_S)
 
-    wanted = {
+    # In the order of the tests, so that none waits for a build that another one needs.
+    wanted = [
         item.callspec.params["name"]
         for item in request.session.items
         if item.path == request.path and isinstance(item, pytest.Function)
-    }
+    ]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        yield {name: pool.submit(build_and_run, name) for name in NAMES if name in wanted}
+        yield {name: pool.submit(build_and_run, name) for name in wanted}
 
 
 @pytest.mark.parametrize("name", NAMES)
