@@ -162,6 +162,8 @@ struct Worker {
       run_blocks(work);
     checks::end_launch();
     block.launch = nullptr;
+    // The first worker serves every thread of the host in turn.
+    cuda_on_cpu_block = &outside_of_kernels;
   }
 
   // Blocks are handed out in order, so that a block may wait for an earlier one.
