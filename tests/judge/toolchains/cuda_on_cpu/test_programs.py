@@ -32,7 +32,7 @@ def runs(
 
     # In the order of the tests, so that none waits for a build that another one needs.
     wanted = [
-        item.callspec.params["name"]
+        str(item.callspec.params["name"])
         for item in request.session.items
         if item.path == request.path and isinstance(item, pytest.Function)
     ]
