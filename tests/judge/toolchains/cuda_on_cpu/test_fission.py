@@ -6,12 +6,14 @@ import ctypes
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from tests.judge.toolchains.cuda_on_cpu.random_kernels import kernels
 
+from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import find_compiler
@@ -64,6 +66,10 @@ def test_barriers_that_the_whole_block_passes_cut_a_kernel(body: str) -> None:
         "int m = n; if (threadIdx.x == 1) m = 2; for (int i = 0; i < m; ++i) __syncthreads();",
         "int m = n; int* p = &m; *p = threadIdx.x; for (int i = 0; i < m; ++i) __syncthreads();",
         "int m = n; int& r = m; r = threadIdx.x; for (int i = 0; i < m; ++i) __syncthreads();",
+        "int m = n; if (n > 1) { int& r = m; r = threadIdx.x; } for (; m > 0; --m) __syncthreads();",
+        "int m = n; (int&)m = threadIdx.x; for (int i = 0; i < m; ++i) __syncthreads();",
+        "int m = n; reinterpret_cast<int&>(m) = threadIdx.x; while (m > 0) __syncthreads();",
+        "Counter c; c.add(threadIdx.x); for (int i = 0; i < c.sum; ++i) __syncthreads();",
         "for (int i = 0; i < n; ++i) { if (threadIdx.x == i) break; __syncthreads(); }",
         "for (int i = 0; i < n; ++i) { if (threadIdx.x == i) continue; __syncthreads(); }",
         "for (int i = 0; i < 3; ++i) { if (x[i] > threadIdx.x) return; x[i] = 1; } __syncthreads();",
@@ -88,6 +94,7 @@ def test_barriers_that_the_whole_block_passes_cut_a_kernel(body: str) -> None:
 )
 def test_what_is_not_understood_is_left_to_fibers(body: str) -> None:
     before = (
+        "struct Counter { int sum; __device__ void add(int i) { sum += i; } };\n"
         "#define SYNC __syncthreads()\n#define LANE (threadIdx.x & 31)\n"
         "__device__ float waits() { if (threadIdx.x) return 1; __syncthreads(); return 2; }"
     )
@@ -173,3 +180,37 @@ def test_phases_compute_what_fibers_compute(build: Build, text: str) -> None:
             )
             assert runtime.take_error() is None
         np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_a_cut_that_does_not_compile_is_not_made(compile_source: Callable[[str], Any]) -> None:
+    program = compile_source(
+        "struct Seven { float v; __device__ Seven() : v(7) {} };\n"
+        "__global__ void k(float* x) { Seven own; __syncthreads(); x[threadIdx.x] = own.v; }\n"
+        'extern "C" void run(float* x) { k<<<1, 32>>>(x); }\n'
+    )
+    x = np.zeros(32, np.float32)
+    program("run", x)
+    assert (x == 7).all()
+    assert [kernel.mode for kernel in program.build.kernels] == ["fibers"]
+
+
+def test_an_error_in_a_kernel_that_could_be_cut_is_told_in_its_own_line(
+    compile_source: Callable[[str], Any],
+) -> None:
+    with pytest.raises(CompileError) as error:
+        compile_source("__global__ void k(float* x) {\n  __syncthreads();\n  x[0] = missing;\n}\n")
+    assert error.value.diagnostics[0].line == 3
+    assert "missing" in error.value.diagnostics[0].message
+    assert "cuda_on_cpu" not in str(error.value)
+
+
+def test_cutting_a_kernel_brings_no_warnings(compile_source: Callable[[str], Any]) -> None:
+    program = compile_source(
+        "__global__ void k(float* x, int n) {\n  __shared__ float s[64];\n  int t = threadIdx.x;\n"
+        "  float later, own[4];\n  if (t >= n) return;\n  s[t] = x[t];\n  __syncthreads();\n"
+        "  for (int i = t; i < n; i += blockDim.x) own[i & 3] = s[i];\n  __syncthreads();\n"
+        "  later = own[t & 3];\n  __syncthreads();\n  x[t] = later;\n}\n"
+        'extern "C" void run(float* x) { k<<<1, 64>>>(x, 60); }\n'
+    )
+    assert program.build.diagnostics == ()
+    assert [kernel.mode for kernel in program.build.kernels] == ["phases"]

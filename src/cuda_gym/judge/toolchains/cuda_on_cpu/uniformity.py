@@ -17,7 +17,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.expressions import Reading, read
 from cuda_gym.judge.toolchains.cuda_on_cpu.plan import Node, Variable
 from cuda_gym.judge.toolchains.cuda_on_cpu.statements import Form, Statement, Token, split
 from cuda_gym.judge.toolchains.cuda_on_cpu.surroundings import Surroundings
-from cuda_gym.judge.toolchains.cuda_on_cpu.variables import ARITHMETIC, Change, changed
+from cuda_gym.judge.toolchains.cuda_on_cpu.variables import ARITHMETIC, Change, changed, declared
 
 __all__ = ["Uniformity"]
 
@@ -128,7 +128,13 @@ class Uniformity:
             return True
         if variable in self._addressed:
             return False
-        return declared is None or not (declared.dimensions or declared.is_reference)
+        if declared is None or declared.dimensions or declared.is_reference:
+            return declared is None
+        if declared.is_pointer or declared.words & (ARITHMETIC | {"auto"}):
+            return True
+        # A constructor may do anything, and so may the operators of what is no constant.
+        is_copy = declared.initial is not None and not declared.is_braced
+        return is_copy and declared.is_constant and not declared.words & self._around.index_readers
 
     def _find_addressed(self) -> set[Variable]:
         found = set()
@@ -136,10 +142,8 @@ class Uniformity:
             if change.takes_address and change.name in node.scope:
                 found.add(node.scope[change.name])
         for node in self._nodes:
-            for declaration in node.declares:
-                if declaration.declared and declaration.declared.is_reference:
-                    names = {token.text for token in declaration.declared.initial or ()}
-                    found |= {node.scope[name] for name in names & node.scope.keys()}
+            for bound in _bound_to_references(node):
+                found |= {node.scope[name] for name in bound & node.scope.keys()}
         return {variable for variable in found if not _is_shared(variable)}
 
     def _all_changes(self) -> Iterator[tuple[Node, Change]]:
@@ -261,6 +265,18 @@ class Uniformity:
                 for change in self._changes[source]
             )
         return self.is_derived(source)
+
+
+def _bound_to_references(node: Node) -> Iterator[set[str]]:
+    """The names in the values of references that a node declares, inner statements included."""
+    for inner in (node.statement,) if node.is_split else node.statement.walk():
+        tokens: Sequence[Token] = inner.tokens if inner.form is Form.SIMPLE else ()
+        if inner.form is Form.FOR:
+            first = split(inner.head, ";")[0]
+            tokens = [*first, first[-1]] if first else ()
+        for variable in declared(tokens) if tokens else ():
+            if variable.is_reference:
+                yield {token.text for token in variable.initial or ()}
 
 
 def _is_shared(variable: Variable) -> bool:

@@ -232,6 +232,11 @@ def _change(tokens: Sequence[Token], at: int, is_handed_over: bool) -> Change | 
     is_element = is_pointee or _text(tokens, at + 1) == "["
     if following in _ASSIGNING | _STEPPING or last in _STEPPING:
         return Change(name, False, is_element)
+    # A member function, or the variable itself called.
+    is_called = following == "(" and (behind == at + 1 or tokens[behind - 2].text == ".")
+    is_cast_to_reference = last == ")" and _text(tokens, before - 1) in ("&", "&&")
+    if is_called or is_cast_to_reference:
+        return Change(name, True, False)
     is_argument = last in ("(", ",") and following in (")", ",") and is_handed_over
     if is_argument or (last == "&" and is_unary):
         return Change(name, True, is_element)
@@ -272,6 +277,8 @@ def _callee(tokens: Sequence[Token], opening: int) -> str | None:
     at = opening - 1
     if _text(tokens, at) == ">":
         depth = 0
+        if _text(tokens, at - 1) in ("&", "&&"):
+            return "."
         while at >= 0:
             depth += {">": 1, ">>": 2, "<": -1}.get(tokens[at].text, 0)
             at -= 1
