@@ -90,7 +90,7 @@ def test_headers_are_found_wherever_they_lie_and_keep_their_names(
         ({"main.cu": "int main() { return\n  lost; }\n"}, "main.cu:2:3: error: 'lost'"),
         ({"main.cu": "void f() {}\n"}, "undefined reference to `main'"),
         ({"main.cu": "void f() { k<<<1, 2; }\n"}, "main.cu:1:13: error: <<< without >>>"),
-        ({"main.cu": "int table[] = {" + "1,\n" * 800_000 + "};\n"}, "bytes; 2,000,000 are the most"),
+        ({"main.cu": "int table[] = {" + "1,\n" * 1_100_000 + "};\n"}, "bytes; 3,000,000 are the most"),
     ],
 )  # fmt: skip
 def test_what_does_not_compile_is_told_with_its_real_place(
