@@ -300,7 +300,7 @@ class KernelResources:
     occupancy: float | None = None
     """Theoretical, 0 to 1, at `block_threads`."""
     mode: str | None = None
-    """How the `cpu` device runs it: `loop` (vectorised) or `fibers` (threads that wait)."""
+    """How the `cpu` device runs it: `loop` (vectorised), `phases` (so between its barriers) or `fibers`."""
 
 
 @dataclass(frozen=True, kw_only=True)
