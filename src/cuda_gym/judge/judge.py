@@ -19,7 +19,6 @@ import random
 import secrets
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -36,11 +35,9 @@ from cuda_gym.core import (
     Task,
     Timing,
     Verdict,
-    as_plain,
 )
 from cuda_gym.errors import (
     AgentError,
-    CandidateTimeout,
     CompileError,
     MachineError,
     TaskError,
@@ -51,6 +48,7 @@ from cuda_gym.judge.profiling.timing import TimingPlan, summarise
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.match import Deadlines, Match
+from cuda_gym.judge.sandbox.memory_checks import MemoryChecks
 from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
 from cuda_gym.judge.sandbox.protocol import Loaded
 from cuda_gym.judge.toolchains.launchers import parse_launchers
@@ -62,9 +60,6 @@ from cuda_gym.judge.verification.conclusions import (
 )
 from cuda_gym.judge.verification.static_checks import check_kernels, check_model
 
-_CHECKED_BLOCKS = 64
-"""Of each launch: neighbours at both ends and in the middle. Every access of a block is looked at."""
-_UNCHECKED = "The memory check could not be run to its end; nothing was found."
 _FULL_ISOLATION = frozenset({"user", "pid", "network", "mount", "seccomp"})
 
 
@@ -93,7 +88,6 @@ class Judge:
         self._num_threads = self._config.num_threads or telemetry.num_cores()
         self._toolchain = make_toolchain(device)
         self._lock = DeviceLock(device)
-        self._builds = ThreadPoolExecutor(2, thread_name_prefix="checking build")
         self._pool = WorkerPool(
             num_threads=self._num_threads,
             memory_bytes=self._config.memory_bytes,
@@ -101,6 +95,7 @@ class Judge:
             folder=self._config.folder,
             deadlines=self._config.deadlines,
         )
+        self._checks = MemoryChecks(self._toolchain, self._pool, self._lock, self._config.deadlines)
 
     @property
     def device(self) -> Device:
@@ -186,7 +181,7 @@ class Judge:
 
     def close(self) -> None:
         """End all processes; safe to call twice."""
-        self._builds.shutdown(wait=False, cancel_futures=True)
+        self._checks.close()
         self._pool.close()
 
     def _build(self, task: Task, submission: Submission) -> Build:
@@ -213,8 +208,7 @@ class Judge:
         assert compiled.build is not None
         attempt = _Attempt(findings=compiled)
         candidate = None
-        # While the draws are run: most of the time one core is enough for these.
-        checking = None if seed is None else self._builds.submit(self._build_checking, submission)
+        checking = None if seed is None else self._checks.build(submission)
         try:
             with self._pool.reference(task) as reference:
                 with self._lock.shared():
@@ -229,7 +223,9 @@ class Judge:
                         deadlines=self._config.deadlines,
                         generator=random.Random(secrets.randbits(64) if seed is None else seed),
                     )
-                    attempt.loaded = self._load(match, task, submission, compiled.build)
+                    attempt.loaded = match.load(
+                        task, submission, compiled.build, num_threads=self._num_threads
+                    )
                     attempt.draws = match.prove()
                 attempt.findings = conclude_draws(compiled, attempt.draws, candidate.printed)
                 if checking is not None and attempt.draws[-1].passed:
@@ -252,69 +248,34 @@ class Judge:
         return attempt
 
     def _check_alone(self, task: Task, submission: Submission, compiled: Findings) -> Findings:
+        build = self._checks.build(submission).result()
+        if build is None:
+            summary = "This submission cannot be built for the memory check; verify with 'values'."
+            return replace(compiled, outcome=Outcome.UNSUPPORTED_ON_DEVICE, summary=summary)
         try:
             with self._pool.reference(task) as reference:
-                build = self._build_checking(submission)
-                memory = self._check_memory(task, submission, reference, build)
+                memory = self._checks.run(
+                    task, submission, reference, build, num_threads=self._num_threads
+                )
         except (AgentError, MachineError) as error:
             return replace(conclude_error(error), build=compiled.build)
-        clean = "The memory check found nothing." if memory is not None else _UNCHECKED
-        findings = replace(compiled, outcome=Outcome.CORRECT, summary=clean)
-        return conclude_memory(findings, memory)
-
-    def _build_checking(self, submission: Submission) -> Build | None:
-        """The checking build; None where there is none, though the other one was built."""
-        try:
-            with self._lock.shared():
-                return self._toolchain.build(
-                    submission, deadline_s=self._config.deadlines.build_s, checking=True
-                )
-        except (CompileError, CandidateTimeout):
-            return None
+        clean = replace(
+            compiled, outcome=Outcome.CORRECT, summary="The memory check found nothing."
+        )
+        return conclude_memory(clean, memory)
 
     def _check_memory(
         self, task: Task, submission: Submission, reference: OpenReference, build: Build | None
     ) -> tuple[MemoryFinding, ...] | None:
-        """One draw in a checking build; None where it could not be run to its end."""
+        """None where it could not be run to its end: that accuses nobody."""
         if build is None:
             return None
-        candidate = None
         try:
-            with self._lock.shared():
-                candidate = self._pool.fork()
-                match = Match(
-                    reference.worker,
-                    candidate,
-                    opened=reference.opened,
-                    deadlines=self._config.deadlines,
-                    generator=random.Random(secrets.randbits(64)),
-                )
-                self._load(match, task, submission, build, check_blocks=_CHECKED_BLOCKS)
-                return self._toolchain.read_findings(build, match.check_memory())
-        except CandidateTimeout:
+            return self._checks.run(
+                task, submission, reference, build, num_threads=self._num_threads
+            )
+        except AgentError:
             return None
-        finally:
-            if candidate is not None:
-                candidate.close()
-
-    def _load(
-        self,
-        match: Match,
-        task: Task,
-        submission: Submission,
-        build: Build,
-        *,
-        check_blocks: int = 0,
-    ) -> Loaded:
-        kernels = {path: text for path, text in submission.files if path.endswith(".cu")}
-        return match.load(
-            submission,
-            build,
-            launchers=tuple(as_plain(launcher) for launcher in parse_launchers(kernels)),
-            library=task.library,
-            num_threads=self._num_threads,
-            check_blocks=check_blocks,
-        )
 
     def _race(self, match: Match, reference: OpenReference, loaded: Loaded) -> Timing:
         plan = self._config.timing

@@ -69,7 +69,14 @@ def test_arbitrary_bytes_are_a_protocol_error(data: bytes) -> None:
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists, max_leaves=8))
 @settings(max_examples=60, deadline=None)
 def test_arbitrary_fields_are_a_protocol_error(junk: object) -> None:
-    plain = {"v": 1, "type": "Ran", "call_ns": junk, "launches": 1, "library_calls": junk}
+    plain = {
+        "v": 1,
+        "type": "Ran",
+        "call_ns": junk,
+        "launches": 1,
+        "library_calls": junk,
+        "findings": "",
+    }
     with pytest.raises(ProtocolError):
         decode(json.dumps(plain).encode(), (Ran,))
 
@@ -83,11 +90,13 @@ def test_arbitrary_fields_are_a_protocol_error(junk: object) -> None:
         ({"launches": True}, "launches is no int"),
         ({"launches": 1.5}, "launches is no int"),
         ({"call_ns": [1, "2"]}, "call_ns is no int"),
+        ({"findings": None}, "findings is no str"),
         ({"extra": 0}, "has the fields"),
     ],
 )
 def test_what_is_out_of_order_is_named(change: dict[str, object], words: str) -> None:
-    plain = {"v": 1, "type": "Ran", "call_ns": [1], "launches": 1, "library_calls": 0} | change
+    ran = {"v": 1, "type": "Ran", "call_ns": [1], "launches": 1, "library_calls": 0, "findings": ""}
+    plain = ran | change
     with pytest.raises(ProtocolError, match=words):
         decode(json.dumps(plain).encode(), (Ran, Failed))
 

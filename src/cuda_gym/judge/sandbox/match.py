@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cuda_gym.core import Build, DrawFindings, Submission
+from cuda_gym.core import Build, DrawFindings, Submission, Task, as_plain
 from cuda_gym.errors import Refused, WrongOutput
 from cuda_gym.judge.sandbox.protocol import (
     Load,
@@ -27,6 +27,7 @@ from cuda_gym.judge.sandbox.protocol import (
 )
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker, FoundByCheck
+from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.verification.conclusions import read_draw
 
 _SETTLE_S = 0.004
@@ -66,11 +67,10 @@ class Match:
 
     def load(
         self,
+        task: Task,
         submission: Submission,
         build: Build,
         *,
-        launchers: tuple[Tree, ...],
-        library: tuple[str, ...],
         num_threads: int,
         check_blocks: int = 0,
     ) -> Loaded:
@@ -79,12 +79,13 @@ class Match:
         Raises:
             AgentError: it failed, crashed, timed out or was refused.
         """
+        kernels = {path: text for path, text in submission.files if path.endswith(".cu")}
         specs, region = self._new_weights()
         message = Load(
             source=submission.text("model_new.py") or "",
             library=build.library,
-            launchers=launchers,
-            allowed_library=library,
+            launchers=tuple(as_plain(launcher) for launcher in parse_launchers(kernels)),
+            allowed_library=task.library,
             init_args=self._opened["init_args"],
             weights=specs,
             num_threads=num_threads,

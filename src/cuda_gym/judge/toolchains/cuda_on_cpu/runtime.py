@@ -76,14 +76,12 @@ class Runtime:
         """Check only so many blocks of each launch, the first and the last among them; 0 is all."""
         self._runtime.cuda_on_cpu_check_blocks(ctypes.c_uint64(most))
 
-    def unwritten_bytes(self, address: int, num_bytes: int) -> int | None:
-        """How much of some memory no kernel has written; None where not every block was checked."""
-        count = int(
-            self._runtime.cuda_on_cpu_unwritten_bytes(
-                ctypes.c_void_p(address), ctypes.c_size_t(num_bytes)
-            )
+    def unwritten_bytes(self, address: int, num_bytes: int) -> int:
+        """How much of some memory no kernel has written."""
+        count: int = self._runtime.cuda_on_cpu_unwritten_bytes(
+            ctypes.c_void_p(address), ctypes.c_size_t(num_bytes)
         )
-        return None if count > num_bytes else count
+        return count
 
     def findings(self) -> str:
         """What was found so far, a line of JSON each."""

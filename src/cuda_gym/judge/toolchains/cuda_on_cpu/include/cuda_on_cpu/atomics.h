@@ -50,8 +50,11 @@ CUDA_ON_CPU_INLINE T replace_atomically(T* address, Change change) {
 #define CUDA_ON_CPU_ATOMIC_CHANGE(name, T, Bits, value) \
   CUDA_ON_CPU_ATOMIC_OF_ONE(                            \
       name, T, return cuda_on_cpu::replace_atomically<Bits>(p, [=](T old) { return value; });)
-#define CUDA_ON_CPU_ATOMIC_BUILTIN(name, T, builtin) \
-  CUDA_ON_CPU_ATOMIC_OF_ONE(name, T, return builtin(p, v, __ATOMIC_RELAXED);)
+// atomicAdd(p, 0) only looks, and mostly again and again until it sees a change.
+#define CUDA_ON_CPU_ATOMIC_BUILTIN(name, T, builtin)                                              \
+  CUDA_ON_CPU_ATOMIC_OF_ONE(                                                                      \
+      name, T, if (__builtin_constant_p(v) && v == 0) cuda_on_cpu::yield_now_and_then();          \
+      return builtin(p, v, __ATOMIC_RELAXED);)
 #define CUDA_ON_CPU_ATOMIC_EXCHANGE(T)                                       \
   CUDA_ON_CPU_ATOMIC_OF_ONE(atomicExch, T, cuda_on_cpu::yield_now_and_then(); \
                             return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);)

@@ -41,6 +41,7 @@ constexpr size_t most_marked_bytes = 16 << 20;
 const Launch* current_launch;
 bool is_checking = false;
 uint64_t changes = 0;
+Space watched = Space::global;
 
 const char* name_of(Space space) {
   switch (space) {
@@ -193,6 +194,16 @@ void check_cell(Cell* cell, const Record& record, Act act, bool is_volatile, uin
   if (act == Act::read || act == Act::load_atomically) remember_read(cell, record);
 }
 
+// In a block that is not checked: that somebody has written is all that matters.
+void note_write(uintptr_t address, size_t bytes) {
+  Range* const range = memory.find(address);
+  if (!range || range->is_freed || range->space == Space::shared) return;
+  if (address < range->start || address + bytes > range->end) return;
+  const Range::Cells cells = range->cells(address, bytes);
+  for (size_t i = 0; i < cells.count; ++i)
+    if (!cells.first[i].write.serial) cells.first[i].write.serial = by_runtime;
+}
+
 void check_initialised(const Range& range, Range::Cells cells, const Record& record,
                        uintptr_t address, size_t bytes, uintptr_t pc) {
   const bool is_shared = range.space == Space::shared;
@@ -315,7 +326,10 @@ void access(uintptr_t address, size_t bytes, Act act, bool is_volatile, uintptr_
   if (!block->current) return check_host(address, bytes, act, pc);
   if (address - reinterpret_cast<uintptr_t>(block->current->stack) < stack_bytes) return;
   changes += act == Act::write;
-  if (!is_checking) return;
+  if (!is_checking) {
+    if (writes(act)) note_write(address, bytes);
+    return;
+  }
   settle_overwrite();
   Range* const range = memory.find(address);
   if (!range || range->is_freed || address < range->start || address + bytes > range->end) {
@@ -324,7 +338,10 @@ void access(uintptr_t address, size_t bytes, Act act, bool is_volatile, uintptr_
   }
   const unsigned thread = block->current->thread;
   const bool is_strong = is_volatile || act == Act::update || act == Act::load_atomically;
-  if (is_strong) order.exchange(address, thread, reads(act), writes(act));
+  if (is_strong) {
+    watched = range->space;
+    order.exchange(address, thread, reads(act), writes(act));
+  }
   const uint16_t flags = (act == Act::update || act == Act::load_atomically ? Record::atomic_flag : 0) |
                          (is_volatile ? Record::volatile_flag : 0);
   const Record record = order.record(thread, place_of(pc), flags);
@@ -332,6 +349,9 @@ void access(uintptr_t address, size_t bytes, Act act, bool is_volatile, uintptr_
   if (reads(act)) check_initialised(*range, cells, record, address, bytes, pc);
   for (size_t i = 0; i < cells.count; ++i)
     check_cell(&cells.first[i], record, act, is_volatile, address, bytes, *range, pc);
+  // A flag that is watched without an atomic operation: others must come to set it.
+  static unsigned num_looks;
+  if (is_volatile && act == Act::read && (++num_looks & 63) == 0) cuda_on_cpu_yield(false, pc);
 }
 
 void stop_at_language_fault(Fault fault, const char* text, uintptr_t pc) {
@@ -412,6 +432,8 @@ void mark_written(uintptr_t start, size_t bytes) {
 uint64_t num_changes() { return changes; }
 
 void count_change() { ++changes; }
+
+Space watched_space() { return watched; }
 
 void fence() {
   if (cuda_on_cpu_block->current) order.fence(current_thread());

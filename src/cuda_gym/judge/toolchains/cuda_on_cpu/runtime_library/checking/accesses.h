@@ -15,6 +15,8 @@ void access(uintptr_t address, size_t bytes, Act act, bool is_volatile, uintptr_
 // How often memory was written so far; an atomic operation that changes nothing does not count.
 uint64_t num_changes();
 void count_change();
+// Where the last atomic or volatile access went.
+Space watched_space();
 // The current CUDA thread passes a memory fence.
 void fence();
 // The compiler's own checks of the language have found something in the current CUDA thread.

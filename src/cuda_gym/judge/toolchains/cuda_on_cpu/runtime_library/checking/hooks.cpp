@@ -12,7 +12,6 @@ namespace {
 
 // Blocks that are checked of a launch; 0 is all of them.
 uint64_t most_blocks = 0;
-bool has_skipped = false;
 bool is_last_block = false;
 
 // The first and the last ones, where most mistakes are, and some in the middle; neighbours together.
@@ -21,9 +20,7 @@ bool is_chosen(uint64_t number, uint64_t num_blocks) {
   const uint64_t quarter = most_blocks / 4;
   if (number < quarter || number >= num_blocks - quarter) return true;
   const uint64_t half = num_blocks / 2;
-  if (number >= half && number < half + 2 * quarter) return true;
-  has_skipped = true;
-  return false;
+  return number >= half && number < half + 2 * quarter;
 }
 
 }  // namespace
@@ -38,7 +35,7 @@ unsigned waiting_thread(const Block& block, unsigned otherwise) {
 // Where every thread that is left only looks whether something has changed, nothing ever will: blocks
 // run one after another.
 void require_progress(Block* block, uintptr_t place) {
-  constexpr uint64_t most_looks = 4 << 20;
+  constexpr uint64_t most_looks = 1 << 20;
   static uint64_t num_looks, changes_before;
   if (checking::num_changes() != changes_before) {
     changes_before = checking::num_changes();
@@ -48,7 +45,7 @@ void require_progress(Block* block, uintptr_t place) {
   num_looks = 0;
   const unsigned thread = block->current->thread;
   block->place[thread] = place;
-  if (is_last_block) {
+  if (is_last_block || checking::watched_space() == Space::shared) {
     abandon(block, Fault::deadlock, {thread, waiting_thread(*block, thread)},
             "thread %u waits for a change that no thread of its block makes", thread);
   }
@@ -123,9 +120,8 @@ void cuda_on_cpu_check_memory(const void* start, size_t bytes, const char* name)
   checks::add_memory(start, bytes, Space::global, name);
 }
 
-// How much no kernel has written; all ones where blocks have run unchecked.
+// How much no kernel has written.
 uint64_t cuda_on_cpu_unwritten_bytes(const void* start, size_t bytes) {
-  if (checks::has_skipped) return ~(uint64_t)0;
   return checking::unwritten_bytes(reinterpret_cast<uintptr_t>(start), bytes);
 }
 

@@ -1,0 +1,87 @@
+"""The judge's side of the memory check: one draw in a checking build, in a candidate of its own.
+
+    build   while the draws of the ordinary build are run: most of the time one core is enough for these
+    run     afterwards; the reference's weights are moved by it
+
+Covered: a build or a run that fails or takes too long accuses nobody. Not covered: submissions that
+deceive; see `memory_check`.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from cuda_gym.core import Build, MemoryFinding, Submission, Task
+from cuda_gym.errors import CandidateTimeout, CompileError
+from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.judge.sandbox.match import Deadlines, Match
+from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
+from cuda_gym.judge.toolchains.toolchain import Toolchain
+
+__all__ = ["MemoryChecks"]
+
+_CHECKED_BLOCKS = 64
+"""Of each launch: neighbours at both ends and in the middle. Every access of a block is looked at."""
+
+
+class MemoryChecks:
+    """Checks submissions on one device. Safe to use from several threads."""
+
+    def __init__(
+        self, toolchain: Toolchain, pool: WorkerPool, lock: DeviceLock, deadlines: Deadlines
+    ) -> None:
+        self._toolchain = toolchain
+        self._pool = pool
+        self._lock = lock
+        self._deadlines = deadlines
+        self._builds = ThreadPoolExecutor(2, thread_name_prefix="checking build")
+
+    def build(self, submission: Submission) -> Future[Build | None]:
+        """The checking build; None where there is none, though the ordinary one was built."""
+        return self._builds.submit(self._build, submission)
+
+    def run(
+        self,
+        task: Task,
+        submission: Submission,
+        reference: OpenReference,
+        build: Build,
+        *,
+        num_threads: int,
+    ) -> tuple[MemoryFinding, ...]:
+        """Run one draw in the checking build.
+
+        Raises:
+            AgentError: it did not run to its end, though nothing was found.
+        """
+        with self._lock.shared():
+            candidate = self._pool.fork()
+            try:
+                match = Match(
+                    reference.worker,
+                    candidate,
+                    opened=reference.opened,
+                    deadlines=self._deadlines,
+                    generator=random.Random(secrets.randbits(64)),
+                )
+                match.load(
+                    task, submission, build, num_threads=num_threads, check_blocks=_CHECKED_BLOCKS
+                )
+                return self._toolchain.read_findings(build, match.check_memory())
+            finally:
+                candidate.close()
+
+    def close(self) -> None:
+        """Take no more builds."""
+        self._builds.shutdown(wait=False, cancel_futures=True)
+
+    def _build(self, submission: Submission) -> Build | None:
+        try:
+            with self._lock.shared():
+                return self._toolchain.build(
+                    submission, deadline_s=self._deadlines.build_s, checking=True
+                )
+        except (CompileError, CandidateTimeout):
+            return None
