@@ -1,43 +1,44 @@
-// Loads and stores that say how the data will be used, on scalars and on vectors.
+// A stream that asks for an array to stay in the cache: the hint is taken, and changes no number.
 #include "../program.cuh"
 
-__global__ void copy_with_hints(const float4* __restrict__ a, const int* __restrict__ b,
-                                const double2* __restrict__ c, float4* out_a, int* out_b,
-                                double2* out_c, int n) {
+__global__ void add_up(const int* table, int size, const int* steps, int n, int* sums) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const float4 first = __ldg(a + i), second = __ldcs(a + (i + 1) % n);
-  __stcs(out_a + i, make_float4(first.x, second.y, first.z, second.w));
-  __stcg(out_b + i, __ldcg(b + i) + __ldca(b + n - 1 - i));
-  const double2 value = __ldg(&c[i]);
-  __stwt(out_c + i, make_double2(value.y, value.x));
+  int place = i % size, sum = 0;
+  for (int k = 0; k < 8; ++k) {
+    sum += table[place];
+    place = (place + steps[i]) % size;
+  }
+  sums[i] = sum;
 }
 
 int main() {
-  const int n = 130;
-  std::vector<float4> a(n);
-  std::vector<double2> c(n);
-  const std::vector<int> b = random_ints(n, -100, 100);
+  const int n = 500, size = 96;
+  const std::vector<int> table = random_ints(size, 0, 99), steps = random_ints(n, 1, 50, 2);
+  DeviceArray<int> device_table(table), device_steps(steps), sums(n);
+  cudaStream_t stream;
+  int least, greatest;
+  CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  CHECK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
+  cudaStreamAttrValue hint = {};
+  hint.accessPolicyWindow.base_ptr = device_table.data();
+  hint.accessPolicyWindow.num_bytes = size * sizeof(int);
+  hint.accessPolicyWindow.hitRatio = 1;
+  hint.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+  hint.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+  CHECK(cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &hint));
+  add_up<<<4, 128, 0, stream>>>(device_table.data(), size, device_steps.data(), n, sums.data());
+  CHECK(cudaStreamSynchronize(stream));
+  CHECK(cudaCtxResetPersistingL2Cache());
+  cudaStreamAttrValue priority;
+  CHECK(cudaStreamGetAttribute(stream, cudaStreamAttributePriority, &priority));
+  expect_equal("priority", priority.priority, greatest);
+  const std::vector<int> got = sums.values();
   for (int i = 0; i < n; ++i) {
-    a[i] = make_float4(i, i + 0.25f, i + 0.5f, i + 0.75f);
-    c[i] = make_double2(i, -i);
+    int expected = 0;
+    for (int k = 0; k < 8; ++k) expected += table[(i % size + k * steps[i]) % size];
+    expect_equal("sum", got[i], expected);
   }
-  DeviceArray<float4> device_a(a), out_a(n);
-  DeviceArray<int> device_b(b), out_b(n);
-  DeviceArray<double2> device_c(c), out_c(n);
-  copy_with_hints<<<2, 96>>>(device_a.data(), device_b.data(), device_c.data(), out_a.data(),
-                             out_b.data(), out_c.data(), n);
-  const std::vector<float4> got_a = out_a.values();
-  const std::vector<int> got_b = out_b.values();
-  const std::vector<double2> got_c = out_c.values();
-  for (int i = 0; i < n; ++i) {
-    const int next = (i + 1) % n;
-    expect_equal("x", got_a[i].x, (float)i);
-    expect_equal("y", got_a[i].y, next + 0.25f);
-    expect_equal("z", got_a[i].z, i + 0.5f);
-    expect_equal("w", got_a[i].w, next + 0.75f);
-    expect_equal("b", got_b[i], b[i] + b[n - 1 - i]);
-    expect_equal("c", got_c[i].x * 3 + got_c[i].y, -3.0 * i + i);
-  }
+  CHECK(cudaStreamDestroy(stream));
   return verdict();
 }

@@ -2,6 +2,7 @@
 // finished when it returns.
 #pragma once
 
+#include "host_attributes.h"
 #include "host_device.h"
 #include "host_memory.h"
 #include "host_streams.h"
