@@ -80,7 +80,7 @@ FEATURES = tuple(
             f"write the kernel yourself, {_OR_GPU}",
         ),
         Feature(
-            r"\bcub\s*::\s*(?!(?:Block(?:Reduce|Scan|Load|Store)|Warp(?:Reduce|Scan)|Sum|Max|Min"
+            r"\bcub\s*::\s*(?!(?:Block(?:Reduce|Scan|Load|Store)|Warp(?:Reduce|Scan)|Sum|Max|Min|Traits"
             r"|BLOCK_\w+)\b)",
             "this part of CUB",
             f"use its BlockReduce, BlockScan, WarpReduce and WarpScan, {_OR_GPU}",
@@ -105,7 +105,7 @@ HEADERS = (
     (
         re.compile(
             r"^cub/(?!(?:cub|block/block_(?:reduce|scan|load|store)|warp/warp_(?:reduce|scan)"
-            r"|thread/thread_operators)\.cuh$)"
+            r"|thread/thread_operators|util_type)\.cuh$)"
         ),
         Feature(
             "",

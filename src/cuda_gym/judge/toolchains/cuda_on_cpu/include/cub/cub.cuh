@@ -5,5 +5,6 @@
 #include "block/block_scan.cuh"
 #include "block/block_store.cuh"
 #include "thread/thread_operators.cuh"
+#include "util_type.cuh"
 #include "warp/warp_reduce.cuh"
 #include "warp/warp_scan.cuh"
