@@ -215,7 +215,7 @@ runtime.library.fault(int(sys.argv[2]), x)
         (0, 1, r"illegal address 0x[0-9a-f]+ in kernel far_away, block \(0,0,0\)\n"),
         (0, 2, r"illegal address 0x[0-9a-f]+ in kernel far_away, block \([0-2],0,0\)\n"),
         (1, 1, r"illegal address 0x[0-9a-f]+ in kernel far_away_after_barrier, block \(0,0,0\), thread \(7,0,0\)\n"),
-        (2, 1, r"whole-number division by zero in kernel divides, block \(0,0,0\), thread \([0-7],0,0\)\n"),
+        (2, 1, r"whole-number division by zero in kernel divides, block \(0,0,0\)\n"),
         (3, 1, r"__trap\(\) or an illegal instruction in kernel traps, block \(0,0,0\)\n"),
         (4, 1, r"abort\(\) or a failed assert\(\) in kernel asserts, block \(0,0,0\)\n"),
         (5, 1, r"the local variables of a thread take more than 128 KiB in kernel deep, block \(0,0,0\), thread \([0-3],0,0\)\n"),

@@ -4,10 +4,12 @@
 #include <cassert>
 
 __global__ void far_away(int* x) { x[(size_t)1 << 33] = 1; }
+// Runs as fibers: a mask that names some lanes only is not cut into phases.
 __global__ void far_away_after_barrier(int* x) {
-  __syncthreads();
+  __syncwarp(0xffu);
   if (threadIdx.x == 7) x[(size_t)1 << 33] = 1;
 }
+// Runs as phases, several threads at a time.
 __global__ void divides(int* x) {
   __syncthreads();
   x[0] = 7 / x[threadIdx.x];

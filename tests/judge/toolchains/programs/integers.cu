@@ -49,7 +49,7 @@ __global__ void atomics_kernel(int* i, unsigned* u, unsigned long long* l, long 
     atomicAdd((__nv_bfloat16*)(h + 3), __nv_bfloat16(1.0f));
   }
   atomicAdd(v, make_float4(1, 2, 3, 4)), atomicAdd((float2*)(v + 1), make_float2(5, 6));
-  Wide old = *w, assumed;
+  Wide old{}, assumed;  // not *w, which another thread may be changing while both halves are read
   do {
     assumed = old;
     old = atomicCAS(w, assumed, Wide{assumed.count + 1, assumed.sum + t});
