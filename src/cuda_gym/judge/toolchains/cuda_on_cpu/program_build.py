@@ -6,6 +6,7 @@ and each begins with a #line, so that messages, `__FILE__` and asserts name the 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from cuda_gym.core import Diagnostic
 from cuda_gym.errors import CompileError, UnsupportedOnDevice
+from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import (
     compile_flags,
@@ -23,7 +25,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import (
     link_flags,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_files import ProgramFile
-from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import rewrite
+from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program, rewrite
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten, Source
 
 __all__ = ["ProgramSources", "build_executable"]
@@ -73,9 +75,33 @@ def build_executable(
         CandidateTimeout: the deadline has passed.
         OSError: the folder cannot be written.
     """
-    folder = executable.parent
     texts = {file.name: file.text for file in sources.files if not _is_plain(file)}
-    program = rewrite(texts, is_submission=False, checking=checking, cuts=False)
+    program = rewrite(texts, is_submission=False, checking=checking)
+    try:
+        return _build(compiler, sources, program, executable, runtime, deadline, checking=checking)
+    except CompileError as error:
+        if {Mode.PHASES, Mode.ROUNDS} & set(program.kernels.values()):
+            # What is wrong may be the cut, and is to be told in the words of the source.
+            program = rewrite(texts, is_submission=False, checking=checking, cuts=False)
+            with contextlib.suppress(CompileError):
+                return _build(
+                    compiler, sources, program, executable, runtime, deadline, checking=checking
+                )
+        _blame_the_device(program.doubtful, error)
+        raise
+
+
+def _build(
+    compiler: Compiler,
+    sources: ProgramSources,
+    program: Program,
+    executable: Path,
+    runtime: Path,
+    deadline: float,
+    *,
+    checking: bool,
+) -> tuple[Diagnostic, ...]:
+    folder = executable.parent
     rewritten = dict(program.files)
     for file in sources.files:
         if _is_plain(file):
@@ -84,7 +110,7 @@ def build_executable(
 
     def run(step: str, arguments: Sequence[str]) -> tuple[int, str]:
         place = folder / step
-        place.mkdir()
+        place.mkdir(exist_ok=True)
         left_s = max(deadline - time.monotonic(), 0.01)
         return compiler.run(arguments, folder=place, deadline_s=left_s)
 
@@ -107,11 +133,7 @@ def build_executable(
             "-ldl",
         ]
         results.append(run("link", [*objects, *link, *_openmp(compiler, sources)]))
-    try:
-        return judged(results, rewritten, folder)
-    except CompileError as error:
-        _blame_the_device(program.doubtful, error)
-        raise
+    return judged(results, rewritten, folder)
 
 
 def _blame_the_device(doubtful: Sequence[Diagnostic], error: CompileError) -> None:

@@ -60,7 +60,7 @@ class Runtime:
         """On a fault of the processor write one line to a descriptor and leave with status 139.
 
         On SIGQUIT, which stands for a missed deadline, the line tells what the current block is doing, and
-        the status is 124. The line of a fault names the address, the kernel, the block, and in fiber mode the thread.
+        the status is 124. The line of a fault names the address, the kernel, the block, and the thread of a kernel that runs as fibers.
         """
         if self._runtime.cuda_on_cpu_install_fault_handler(ctypes.c_int(fd)) != 0:
             raise OSError("the fault handler cannot be installed: sigaction failed")

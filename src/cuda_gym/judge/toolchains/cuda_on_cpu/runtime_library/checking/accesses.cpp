@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 #include "../runtime.h"
 #include "findings.h"
@@ -42,6 +43,19 @@ const Launch* current_launch;
 bool is_checking = false;
 uint64_t changes = 0;
 Space watched = Space::global;
+
+// Held by whoever launches: other host threads wait with what they allocate, free and look at.
+std::mutex& lock = *new std::mutex;
+thread_local bool is_launching = false;
+
+struct Locked {
+  Locked() {
+    if (!is_launching) lock.lock();
+  }
+  ~Locked() {
+    if (!is_launching) lock.unlock();
+  }
+};
 
 const char* name_of(Space space) {
   switch (space) {
@@ -140,22 +154,21 @@ void settle_overwrite() {
 }
 
 // Whether two accesses that nothing orders do harm.
-bool is_harmless(const Record& earlier, Act act, bool is_volatile, const Range& range,
-                 unsigned thread) {
+bool is_harmless(const Record& earlier, Act act, bool is_volatile, unsigned thread) {
   if (earlier.is_atomic() && (act == Act::update || act == Act::load_atomically)) return true;
   const bool both_strong = (earlier.is_volatile() || earlier.is_atomic()) &&
                            (is_volatile || act == Act::update || act == Act::load_atomically);
   // A flag that threads watch is volatile; but lanes of one warp that rely on running in step, as
   // old GPUs had them, are wrong.
-  const bool in_step = range.space == Space::shared && earlier.serial == order.serial() &&
-                       earlier.index() >> 5 == thread >> 5;
+  const bool in_step =
+      earlier.serial == order.serial() && earlier.index() >> 5 == thread >> 5;
   return both_strong && !in_step;
 }
 
 bool races(const Record& earlier, unsigned thread, Act act, bool is_volatile, const Range& range) {
   if (!earlier.serial) return false;
   if (range.space == Space::shared && earlier.serial != order.serial()) return false;
-  return !order.is_before(earlier, thread) && !is_harmless(earlier, act, is_volatile, range, thread);
+  return !order.is_before(earlier, thread) && !is_harmless(earlier, act, is_volatile, thread);
 }
 
 bool reads(Act act) { return act != Act::write; }
@@ -249,6 +262,7 @@ bool is_ours(uintptr_t address) {
 }
 
 void check_host(uintptr_t address, size_t bytes, Act act, uintptr_t pc) {
+  Locked locked;
   const Range* const range = memory.find(address);
   if (!range || range->space != Space::global || range->is_freed) return;
   if (address < range->start || address >= range->end) return;
@@ -289,6 +303,8 @@ void find_code(const void* function) {
 }  // namespace
 
 void begin_launch(const Launch& launch) {
+  lock.lock();
+  is_launching = true;
   current_launch = &launch;
   find_code(reinterpret_cast<const void*>(launch.run_thread));
   order.begin_launch();
@@ -302,6 +318,8 @@ void end_launch() {
     memory.remove(reinterpret_cast<uintptr_t>(cuda_on_cpu_dynamic_shared));
   memory.end_launch();
   current_launch = nullptr;
+  is_launching = false;
+  lock.unlock();
 }
 
 void begin_block(bool is_checked) {
@@ -388,10 +406,14 @@ void lanes_met(unsigned warp, unsigned lanes) {
 }
 
 void add_memory(uintptr_t start, size_t bytes, Space space, const char* name, size_t margin) {
+  Locked locked;
   memory.add(start, bytes, space, name, margin);
 }
 
-void mark_freed(uintptr_t start) { memory.mark_freed(start); }
+void mark_freed(uintptr_t start) {
+  Locked locked;
+  memory.mark_freed(start);
+}
 
 void note_heap(void* start, size_t bytes) {
   if (!start || !cuda_on_cpu_block->current) return;

@@ -23,8 +23,6 @@ bool is_chosen(uint64_t number, uint64_t num_blocks) {
   return number >= half && number < half + 2 * quarter;
 }
 
-}  // namespace
-
 // One that waits at a barrier, or else the given one.
 unsigned waiting_thread(const Block& block, unsigned otherwise) {
   for (unsigned warp = 0; warp < block.num_warps; ++warp)
@@ -54,6 +52,8 @@ void require_progress(Block* block, uintptr_t place) {
   abandon_at_access(block, launch_timeout, text);
 }
 
+}  // namespace
+
 void begin_launch(const Launch& launch) { checking::begin_launch(launch); }
 void end_launch() { checking::end_launch(); }
 void begin_block(uint64_t number, uint64_t num_blocks) {
@@ -69,7 +69,9 @@ void report_waiting(Fault fault, const char* text, std::initializer_list<unsigne
 void add_memory(const void* start, size_t bytes, Space space, const char* name) {
   checking::add_memory(reinterpret_cast<uintptr_t>(start), bytes, space, name, 0);
 }
-void remove_memory(const void* start) { checking::mark_freed(reinterpret_cast<uintptr_t>(start)); }
+void remove_memory(const void* start) {
+  checking::mark_freed(reinterpret_cast<uintptr_t>(start));
+}
 
 }  // namespace cuda_on_cpu::checks
 
