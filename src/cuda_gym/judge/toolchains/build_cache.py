@@ -106,12 +106,14 @@ class BuildCache:
         """Remove the builds that were not used for longest, until the rest is within the limit."""
         with _ignoring_storage():
             entries = []
-            for entry in os.scandir(self.folder):
-                used = entry.stat().st_mtime
-                if entry.name.startswith(".work-"):
-                    self._remove_if_stale(Path(entry.path), used)
-                else:
-                    entries.append((used, _size(Path(entry.path)), Path(entry.path)))
+            for entry in list(self.folder.iterdir()):
+                # One that somebody else has just taken away does not end it.
+                with _ignoring_storage():
+                    used = entry.stat().st_mtime
+                    if entry.name.startswith(".work-"):
+                        self._remove_if_stale(entry, used)
+                    else:
+                        entries.append((used, _size(entry), entry))
             excess = sum(size for _, size, _ in entries) - self.limit_bytes
             for _, size, path in sorted(entries):
                 if excess <= 0:
