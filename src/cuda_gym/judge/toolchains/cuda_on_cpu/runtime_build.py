@@ -7,6 +7,9 @@ of submissions and of the runtime change together.
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
@@ -41,17 +44,28 @@ def runtime_library(cache: BuildCache, compiler: Compiler, *, checking: bool = F
     if found is not None:
         return found[0] / RUNTIME_NAME
     parts = ("*.cpp", "checking/*.cpp") if checking else ("*.cpp",)
-    sources = sorted(str(p) for part in parts for p in (_HERE / "runtime_library").glob(part))
-    link = ("-shared", "-pthread", f"-Wl,-soname,{RUNTIME_NAME}", "-o", RUNTIME_NAME)
+    sources = sorted(path for part in parts for path in (_HERE / "runtime_library").glob(part))
     with cache.workspace() as folder:
-        status, output = compiler.run(
-            [*flags, *link, *sources], folder=folder, deadline_s=_DEADLINE_S
-        )
-        if status != 0:
-            raise MissingTool(
-                f"{compiler.version} cannot build the runtime of the cpu device: "
-                f"{output.strip()[:500]}. CUDA_GYM_CXX may name another compiler."
-            )
+
+        def run(step: str, arguments: Sequence[str]) -> None:
+            place = folder / step
+            place.mkdir()
+            status, output = compiler.run(arguments, folder=place, deadline_s=_DEADLINE_S)
+            if status != 0:
+                raise MissingTool(
+                    f"{compiler.version} cannot build the runtime of the cpu device: "
+                    f"{output.strip()[:500]}. CUDA_GYM_CXX may name another compiler."
+                )
+
+        objects = [str(folder / f"{number}.o") for number in range(len(sources))]
+        commands = [
+            [*flags, "-c", str(source), "-o", target]
+            for source, target in zip(sources, objects, strict=True)
+        ]
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            list(pool.map(run, (f"compile-{number}" for number in range(len(sources))), commands))
+        library = str(folder / RUNTIME_NAME)
+        run("link", [*objects, "-shared", "-pthread", f"-Wl,-soname,{RUNTIME_NAME}", "-o", library])
         return cache.publish(key, {RUNTIME_NAME: folder / RUNTIME_NAME}, {}) / RUNTIME_NAME
 
 
