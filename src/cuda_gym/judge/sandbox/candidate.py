@@ -126,8 +126,7 @@ class Candidate:
             self._runtime.poison_shared_memory(poison)
         input_span = sink.span_of(region)
         durations = []
-        fresh = contextlib.nullcontext() if self._check is None else self._check.fresh_memory()
-        with _collected_later(), torch.no_grad(), fresh:
+        with _collected_later(), torch.no_grad():
             for arguments, specs in zip(calls, message.outputs, strict=True):
                 value, duration = self._call(arguments)
                 durations.append(duration)

@@ -1,8 +1,10 @@
 """The memory check inside a candidate process: what kernels may reach, and what they must write.
 
     note              a tensor that a launcher is given is memory that kernels may reach
-    fresh_memory      what `torch.empty` gives out holds a pattern that stands for "never written"
     require_written   every byte of an output was written by a kernel, not by the host
+
+From the start what `torch.empty` and its relatives give out holds a pattern that stands for "never
+written"; they are wrapped by name, since a dispatch mode would import torch's compiler: a second.
 
 Covered: launchers of a checking build. Not covered: a submission that wants to deceive; it shares the
 process, so that clean findings are a claim.
@@ -10,15 +12,14 @@ process, so that clean findings are a claim.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
+import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
 from cuda_gym.judge.verification.nests import tensors_in
@@ -27,14 +28,9 @@ __all__ = ["MemoryCheck"]
 
 _POISON = 0xFFF5
 """As in runtime_library/checking/memory.h: a NaN in every floating type, far outside any index."""
-_FRESH = frozenset(
-    (
-        torch.ops.aten.empty.memory_format,
-        torch.ops.aten.empty_like.default,
-        torch.ops.aten.empty_strided.default,
-        torch.ops.aten.new_empty.default,
-        torch.ops.aten.new_empty_strided.default,
-    )
+_FRESH = (
+    (torch, ("empty", "empty_like", "empty_strided")),
+    (torch.Tensor, ("new_empty", "new_empty_strided")),
 )
 
 
@@ -45,18 +41,15 @@ class MemoryCheck:
         self._runtime = runtime
         self._own: list[str] = []
         runtime.check_blocks(most_blocks)
+        for owner, names in _FRESH:
+            for name in names:
+                setattr(owner, name, _filling(getattr(owner, name)))
 
     def note(self, name: str, tensor: torch.Tensor) -> None:
         """Let kernels reach a tensor, with all of the storage that it is a part of."""
         storage = tensor.untyped_storage()
         if storage.nbytes():
             self._runtime.check_memory(storage.data_ptr(), storage.nbytes(), name)
-
-    @contextlib.contextmanager
-    def fresh_memory(self) -> Iterator[None]:
-        """Fill what is allocated and not initialised."""
-        with _FillFresh():  # type: ignore[no-untyped-call]
-            yield
 
     def require_written(self, outputs: Any, library_calls: int) -> None:
         """Note the outputs that kernels have not written all of, where kernels are all there is."""
@@ -79,24 +72,20 @@ class MemoryCheck:
         return self._runtime.findings() + "".join(self._own)
 
 
-class _FillFresh(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Below Python's names for it: `torch.empty`, `Tensor.new_empty` and what calls them."""
+def _filling(allocate: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """An allocation whose memory holds the pattern."""
 
-    def __torch_dispatch__(
-        self,
-        func: Any,
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        value = func(*args, **(kwargs or {}))
-        if func in _FRESH and value.device.type == "cpu":
-            storage = value.untyped_storage()
-            count = storage.nbytes() // 2
-            if count:
-                cells = (ctypes.c_uint16 * count).from_address(storage.data_ptr())
-                np.ctypeslib.as_array(cells).fill(_POISON)
-        return value
+    @functools.wraps(allocate)
+    def allocate_filled(*arguments: Any, **options: Any) -> torch.Tensor:
+        tensor = allocate(*arguments, **options)
+        storage = tensor.untyped_storage()
+        count = storage.nbytes() // 2
+        if tensor.device.type == "cpu" and count:
+            cells = (ctypes.c_uint16 * count).from_address(storage.data_ptr())
+            np.ctypeslib.as_array(cells).fill(_POISON)
+        return tensor
+
+    return allocate_filled
 
 
 def _unwritten(number: int, missing: int, num_bytes: int) -> str:
