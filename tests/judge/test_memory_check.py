@@ -82,3 +82,11 @@ def test_an_unknown_check_is_refused_by_name(
 ) -> None:
     with pytest.raises(ValueError, match="no check 'speed'"):
         judge.verify(scale_task, scale_submission, check="speed")
+
+
+def test_an_output_that_the_runtime_fills_is_written(judge: Judge, scale_task: Task) -> None:
+    source = SCALE_KERNEL.replace(
+        "    scale_kernel<<<", "    cudaMemsetAsync(out, 0, (size_t)rows * columns * 4, stream);\n    scale_kernel<<<"
+    ).replace(BODY, f"if (row > 0) {BODY}")  # fmt: skip
+    findings = check(judge, scale_task, submit(SCALE_MODEL, source))
+    assert findings.memory == ()

@@ -35,6 +35,8 @@ void lanes_met(unsigned warp, unsigned lanes);
 void report_waiting(Fault fault, const char* text, std::initializer_list<unsigned> threads);
 void add_memory(const void* start, size_t bytes, Space space, const char* name);
 void remove_memory(const void* start);
+// The runtime has copied there, or filled it.
+void note_write(const void* start, size_t bytes);
 
 #else
 
@@ -49,6 +51,7 @@ inline void lanes_met(unsigned, unsigned) {}
 inline void report_waiting(Fault, const char*, std::initializer_list<unsigned>) {}
 inline void add_memory(const void*, size_t, Space, const char*) {}
 inline void remove_memory(const void*) {}
+inline void note_write(const void*, size_t) {}
 
 #endif
 

@@ -59,6 +59,7 @@ cudaError_t copied(void* to, const void* from, size_t bytes, cudaMemcpyKind kind
   if (bytes == 0) return cudaSuccess;
   if (!is_possible(to, bytes, to_side(kind)) || !is_possible(from, bytes, from_side(kind)))
     return failed(cudaErrorInvalidValue);
+  checks::note_write(to, bytes);
   return memmove(to, from, bytes), cudaSuccess;
 }
 
@@ -73,6 +74,7 @@ cudaError_t filled(void* to, size_t bytes, int value) {
   if (const int error = sticky_error()) return (cudaError_t)error;
   if (bytes == 0) return cudaSuccess;
   if (!is_possible(to, bytes, Side::device)) return failed(cudaErrorInvalidValue);
+  checks::note_write(to, bytes);
   return memset(to, value, bytes), cudaSuccess;
 }
 

@@ -35,10 +35,6 @@ struct Overwrite {
   const Range* range;
 } overwrite;
 
-// The serial of a write by the runtime: before every block.
-constexpr uint32_t by_runtime = 1;
-constexpr size_t most_marked_bytes = 16 << 20;
-
 const Launch* current_launch;
 bool is_checking = false;
 uint64_t changes = 0;
@@ -207,16 +203,6 @@ void check_cell(Cell* cell, const Record& record, Act act, bool is_volatile, uin
   if (act == Act::read || act == Act::load_atomically) remember_read(cell, record);
 }
 
-// In a block that is not checked: that somebody has written is all that matters.
-void note_write(uintptr_t address, size_t bytes) {
-  Range* const range = memory.find(address);
-  if (!range || range->is_freed || range->space == Space::shared) return;
-  if (address < range->start || address + bytes > range->end) return;
-  const Range::Cells cells = range->cells(address, bytes);
-  for (size_t i = 0; i < cells.count; ++i)
-    if (!cells.first[i].write.serial) cells.first[i].write.serial = by_runtime;
-}
-
 void check_initialised(const Range& range, Range::Cells cells, const Record& record,
                        uintptr_t address, size_t bytes, uintptr_t pc) {
   const bool is_shared = range.space == Space::shared;
@@ -367,6 +353,7 @@ void access(uintptr_t address, size_t bytes, Act act, bool is_volatile, uintptr_
   if (reads(act)) check_initialised(*range, cells, record, address, bytes, pc);
   for (size_t i = 0; i < cells.count; ++i)
     check_cell(&cells.first[i], record, act, is_volatile, address, bytes, *range, pc);
+  if (writes(act) && range->space != Space::shared) range->note_written(address, bytes);
   // A flag that is watched without an atomic operation: others must come to set it.
   static unsigned num_looks;
   if (is_volatile && act == Act::read && (++num_looks & 63) == 0) cuda_on_cpu_yield(false, pc);
@@ -428,27 +415,14 @@ void forget_heap(void* start) {
 
 size_t unwritten_bytes(uintptr_t start, size_t bytes) {
   Range* const range = memory.find(start);
-  if (!range || start + bytes > range->end) return bytes;
-  if (range->is_forgotten) return 0;
-  size_t count = 0;
-  const Range::Cells cells = range->cells(start, bytes);
-  for (size_t i = 0; i < cells.count; ++i) count += cells.first[i].written_by() == 0;
-  return count * bytes / cells.count;
+  const bool is_known = range && start >= range->start && start + bytes <= range->end;
+  return is_known ? range->num_unwritten_bytes(start, bytes) : bytes;
 }
 
-void mark_written(uintptr_t start, size_t bytes) {
-  Range* const range = memory.find(start);
-  if (!range || !bytes || start < range->start || start + bytes > range->end) return;
-  if (bytes > most_marked_bytes) {
-    range->is_forgotten = true;
-    return;
-  }
-  const Range::Cells cells = range->cells(start, bytes);
-  // By nobody in particular, before everything that is still to come.
-  for (size_t i = 0; i < cells.count; ++i) {
-    cells.first[i] = Cell{};
-    cells.first[i].write.serial = by_runtime;
-  }
+void note_write(uintptr_t address, size_t bytes) {
+  Range* const range = memory.find(address);
+  if (!range || !bytes || range->is_freed || range->space == Space::shared) return;
+  if (address >= range->start && address + bytes <= range->end) range->note_written(address, bytes);
 }
 
 uint64_t num_changes() { return changes; }

@@ -36,8 +36,8 @@ void note_heap(void* memory, size_t bytes);
 void forget_heap(void* memory);
 // How much of some memory no kernel has written.
 size_t unwritten_bytes(uintptr_t start, size_t bytes);
-// The runtime itself has written: a copy, or a fill.
-void mark_written(uintptr_t start, size_t bytes);
+// A kernel that is not checked, or the runtime itself, has written.
+void note_write(uintptr_t address, size_t bytes);
 void report_waiting(Fault fault, const char* text, const unsigned* threads, unsigned count);
 
 }  // namespace cuda_on_cpu::checking

@@ -69,6 +69,9 @@ void report_waiting(Fault fault, const char* text, std::initializer_list<unsigne
 void add_memory(const void* start, size_t bytes, Space space, const char* name) {
   checking::add_memory(reinterpret_cast<uintptr_t>(start), bytes, space, name, 0);
 }
+void note_write(const void* start, size_t bytes) {
+  checking::note_write(reinterpret_cast<uintptr_t>(start), bytes);
+}
 void remove_memory(const void* start) {
   checking::mark_freed(reinterpret_cast<uintptr_t>(start));
 }

@@ -19,22 +19,29 @@ std::map<uintptr_t, Range>& ranges = *new std::map<uintptr_t, Range>;
 Range variables{};
 size_t cell_bytes = 0;
 
-Cell* reserve(size_t count) {
-  void* const memory = mmap(nullptr, count * sizeof(Cell), PROT_READ | PROT_WRITE,
+// Zeros, which take memory where they are touched.
+template <class T>
+T* reserve(size_t count) {
+  void* const memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
-    fprintf(stderr, "no memory to check %zu bytes of device memory with\n", count * 4);
+    fprintf(stderr, "no memory to check device memory with: %zu bytes\n", count * sizeof(T));
     abort();
   }
-  cell_bytes += count * sizeof(Cell);
-  return static_cast<Cell*>(memory);
+  cell_bytes += count * sizeof(T);
+  return static_cast<T*>(memory);
 }
 
-void release(Cell* cells, size_t count) {
-  if (!cells) return;
-  munmap(cells, count * sizeof(Cell));
-  cell_bytes -= count * sizeof(Cell);
+template <class T>
+void release(T* first, size_t count) {
+  if (!first) return;
+  munmap(first, count * sizeof(T));
+  cell_bytes -= count * sizeof(T);
 }
+
+constexpr size_t word_bytes = 4;
+
+size_t num_words(const Range& range) { return (range.end - range.start) / word_bytes + 2; }
 
 }  // namespace
 
@@ -43,7 +50,7 @@ Range::Cells Range::cells(uintptr_t address, size_t bytes) {
   if (__builtin_expect(fine && granule_ > (fine & -fine), 0)) refine(fine & -fine);
   if (__builtin_expect(!cells_, 0)) {
     first_cell_ = start & ~(uintptr_t)3;
-    cells_ = reserve(num_cells());
+    cells_ = reserve<Cell>(num_cells());
   }
   const uintptr_t last = (address + bytes < end ? address + bytes : end) - 1;
   const size_t from = (address - first_cell_) / granule_;
@@ -55,7 +62,7 @@ void Range::refine(unsigned granule) {
     const size_t old_count = num_cells(), times = granule_ / granule;
     Cell* const old = cells_;
     granule_ = granule;
-    cells_ = reserve(num_cells());
+    cells_ = reserve<Cell>(num_cells());
     for (size_t i = 0; i < num_cells(); ++i) {
       const Cell& cell = old[i / times];
       // Most are untouched, and then so stay the pages of the new ones.
@@ -66,9 +73,27 @@ void Range::refine(unsigned granule) {
   granule_ = granule;
 }
 
+void Range::note_written(uintptr_t address, size_t bytes) {
+  if (__builtin_expect(!written_, 0)) written_ = reserve<unsigned char>(num_words(*this));
+  const size_t first = (address - start) / word_bytes;
+  memset(written_ + first, 1, (address + bytes - 1 - start) / word_bytes - first + 1);
+}
+
+size_t Range::num_unwritten_bytes(uintptr_t address, size_t bytes) {
+  if (is_forgotten) return 0;
+  if (!written_) return bytes;
+  const size_t first = (address - start) / word_bytes;
+  const size_t end_word = (address + bytes - 1 - start) / word_bytes + 1;
+  size_t count = 0;
+  for (size_t i = first; i < end_word; ++i) count += !written_[i];
+  return count * word_bytes < bytes ? count * word_bytes : bytes;
+}
+
 void Range::forget() {
   release(cells_, cells_ ? num_cells() : 0);
+  release(written_, num_words(*this));
   cells_ = nullptr;
+  written_ = nullptr;
 }
 
 void Memory::add(uintptr_t start, size_t bytes, Space space, const char* name, size_t margin) {
@@ -149,7 +174,7 @@ const Range* Memory::nearest(uintptr_t address) const {
 void Memory::end_launch() {
   if (cell_bytes < most_kept_bytes) return;
   for (auto& [first, range] : ranges) {
-    range.is_forgotten |= range.cells_ != nullptr;
+    range.is_forgotten |= range.written_ != nullptr;
     range.forget();
   }
 }

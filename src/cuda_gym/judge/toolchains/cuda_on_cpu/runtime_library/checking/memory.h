@@ -41,6 +41,9 @@ struct Range {
     size_t count;
   };
   Cells cells(uintptr_t address, size_t bytes);
+  // That a kernel, or the runtime, has written it at all: a byte for each word.
+  void note_written(uintptr_t address, size_t bytes);
+  size_t num_unwritten_bytes(uintptr_t address, size_t bytes);
   void forget();
 
  private:
@@ -51,6 +54,7 @@ struct Range {
   uintptr_t first_cell_ = 0;
   unsigned granule_ = 4;
   Cell* cells_ = nullptr;
+  unsigned char* written_ = nullptr;
 };
 
 class Memory {

@@ -87,8 +87,7 @@ class Order {
   void acquire_warp(unsigned warp, unsigned other, uint32_t epoch);
   bool has_acquired_block(uint32_t serial) const;
 
-  // 1 is the runtime itself.
-  uint32_t serial_ = 1, first_serial_ = 2, epoch_ = 0;
+  uint32_t serial_ = 0, first_serial_ = 1, epoch_ = 0;
   // What each lane knows of its warp's __syncwarps, good while `warp_epoch_` is the current one.
   uint32_t warp_epoch_[max_warps] = {};
   uint16_t clock_[max_warps][32][32] = {};
