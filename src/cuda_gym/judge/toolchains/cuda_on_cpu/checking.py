@@ -93,6 +93,7 @@ def _index(plain: Any) -> tuple[int, int, int] | None:
 
 def _place(chain: tuple[SourceLine, ...], is_own: Callable[[str], bool]) -> SourceLine | None:
     """The innermost line that the author can change, or else one that is not ours."""
+    chain = tuple(line for line in chain if line.line)
     own = (line for line in chain if is_own(line.file))
     others = (line for line in chain if not line.file.startswith(_OURS))
     return next(own, None) or next(others, None)

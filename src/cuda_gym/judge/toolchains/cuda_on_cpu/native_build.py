@@ -39,7 +39,7 @@ _INSTRUMENTED_CLANG = (
 )
 _COPIES = ("memcpy", "memmove", "memset")
 _HEAP = ("malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm")
-_ONLY_CLANG = ("-ferror-limit=20", "-Wno-invalid-constexpr")
+_ONLY_CLANG = ("-ferror-limit=20", "-Wno-invalid-constexpr", "-Wno-pass-failed")
 
 
 def build_library(

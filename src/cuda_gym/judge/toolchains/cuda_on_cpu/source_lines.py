@@ -61,30 +61,31 @@ class SourceLines:
             place: Bytes from the start of the loaded library.
         """
         try:
-            return tuple(self._chain(place))
-        except (DWARFError, ELFError, KeyError, IndexError):
+            return tuple(self._chain(place + self._first_address))
+        except (DWARFError, ELFError, KeyError, IndexError, ValueError):
             return ()
 
     def _chain(self, place: int) -> Iterator[SourceLine]:
         for unit in self._units:
             at = bisect_right(unit.rows, place, key=lambda row: row.address) - 1
             row = unit.rows[at].line if at >= 0 else None
-            if row is None or (around := self._inlined(unit.top, place)) is None:
+            if row is None:
                 continue
             yield row
-            for call in around:
+            # Of a function into which nothing was inlined clang leaves out the entry.
+            for call in self._inlined(unit.top, place):
                 attributes = call.attributes
                 file = unit.files[attributes["DW_AT_call_file"].value]
                 yield SourceLine(file, attributes["DW_AT_call_line"].value)
             return
 
-    def _inlined(self, entry: Any, place: int) -> list[Any] | None:
-        """The inlined calls around a place below an entry, innermost first; None where it is not in one."""
+    def _inlined(self, entry: Any, place: int) -> list[Any]:
+        """The inlined calls around a place below an entry, innermost first."""
         for child in entry.iter_children():
             if child.tag in _FOLLOWED and self._holds(child, place):
-                inner = self._inlined(child, place) or []
+                inner = self._inlined(child, place)
                 return [*inner, child] if child.tag == "DW_TAG_inlined_subroutine" else inner
-        return None
+        return []
 
     def _holds(self, entry: Any, place: int) -> bool:
         attributes = entry.attributes
@@ -104,9 +105,17 @@ class SourceLines:
         return bool(low <= place < low + size)
 
     @cached_property
+    def _elf(self) -> Any:
+        return ELFFile(io.BytesIO(self._library.read_bytes()))
+
+    @cached_property
+    def _first_address(self) -> int:
+        """Where it wants to be loaded: 0, but for a program that is not independent of its place."""
+        return min(s["p_vaddr"] for s in self._elf.iter_segments() if s["p_type"] == "PT_LOAD")
+
+    @cached_property
     def _dwarf(self) -> Any:
-        elf = ELFFile(io.BytesIO(self._library.read_bytes()))
-        return elf.get_dwarf_info() if elf.has_dwarf_info() else None
+        return self._elf.get_dwarf_info() if self._elf.has_dwarf_info() else None
 
     @cached_property
     def _ranges(self) -> Any:

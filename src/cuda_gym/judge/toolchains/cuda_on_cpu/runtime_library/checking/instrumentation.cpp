@@ -78,13 +78,18 @@ using cuda_on_cpu::checking::count_change;
     cuda_on_cpu::checking::forget_heap(memory);        \
     name arguments;                                    \
   }
-#define COPY(name)                                                        \
-  void* __wrap_##name(void* to, const void* from, size_t bytes) {                       \
-    if (bytes) {                                                                        \
-      access((uintptr_t)from, bytes, Act::read, false, HERE);                           \
-      access((uintptr_t)to, bytes, Act::write, false, HERE);                            \
-    }                                                                                   \
-    return name(to, from, bytes);                                                       \
+#define COPY(prefix, name)                                              \
+  void* prefix##name(void* to, const void* from, size_t bytes) {       \
+    if (bytes) {                                                       \
+      access((uintptr_t)from, bytes, Act::read, false, HERE);          \
+      access((uintptr_t)to, bytes, Act::write, false, HERE);           \
+    }                                                                  \
+    return name(to, from, bytes);                                      \
+  }
+#define FILL(prefix)                                                    \
+  void* prefix##memset(void* to, int value, size_t bytes) {            \
+    if (bytes) access((uintptr_t)to, bytes, Act::write, false, HERE);  \
+    return memset(to, value, bytes);                                   \
   }
 
 extern "C" {
@@ -124,11 +129,12 @@ FREE(_ZdlPv, (void* memory), (memory))
 FREE(_ZdaPv, (void* memory), (memory))
 FREE(_ZdlPvm, (void* memory, size_t bytes), (memory, bytes))
 FREE(_ZdaPvm, (void* memory, size_t bytes), (memory, bytes))
-COPY(memcpy)
-COPY(memmove)
-void* __wrap_memset(void* to, int value, size_t bytes) {
-  if (bytes) access((uintptr_t)to, bytes, Act::write, false, HERE);
-  return memset(to, value, bytes);
-}
+COPY(__wrap_, memcpy)
+COPY(__wrap_, memmove)
+FILL(__wrap_)
+// Newer versions of clang call these in the first place.
+COPY(__tsan_, memcpy)
+COPY(__tsan_, memmove)
+FILL(__tsan_)
 
 }  // extern "C"
