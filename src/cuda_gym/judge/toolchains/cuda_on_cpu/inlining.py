@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import waiting_functions
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.inlined_functions import Function, read_function
+from cuda_gym.judge.toolchains.cuda_on_cpu.missing_features import LEGACY_WARP
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, closing
 from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
     Form,
@@ -65,7 +66,9 @@ def _functions(found: Sequence[Declaration]) -> dict[str, Function | None]:
             if declaration.kind is Kind.PROTOTYPE:
                 continue
             is_first = name not in functions and declaration.kind is Kind.FUNCTION
-            functions[name] = read_function(name, declaration) if is_first else None
+            # Without a mask nothing is cut, and the warnings belong to the lines of the function.
+            can_help = is_first and not any(map(LEGACY_WARP.fullmatch, declaration.mentions))
+            functions[name] = read_function(name, declaration) if can_help else None
     return functions
 
 

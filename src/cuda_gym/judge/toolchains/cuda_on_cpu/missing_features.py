@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["FEATURES", "HEADERS", "NESTED_LAUNCH", "Feature"]
+__all__ = ["FEATURES", "HEADERS", "LEGACY_WARP", "NESTED_LAUNCH", "Feature"]
 
 
 @dataclass(frozen=True)
@@ -128,3 +128,6 @@ HEADERS = (
 )
 
 NESTED_LAUNCH = Feature("", "launching a kernel from a kernel", "launch it from the host")
+
+LEGACY_WARP = re.compile(r"\b__(?:shfl(?:_up|_down|_xor)?|ballot|any|all)\b")
+"""Warp intrinsics without a mask: programs may use them, submissions not, as on any GPU since sm_70."""

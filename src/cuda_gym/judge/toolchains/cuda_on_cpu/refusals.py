@@ -16,6 +16,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.missing_features import (
     FEATURES,
     HEADERS,
+    LEGACY_WARP,
     NESTED_LAUNCH,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
@@ -30,6 +31,8 @@ _WAITING = (
     "waiting inside a kernel for a grid that it launches",
     "launch what comes behind it from the host",
 )
+_VERSIONS = {"CUDART_VERSION": 13000, "CUDA_VERSION": 13000, "__CUDACC_VER_MAJOR__": 13}
+_VERSION = re.compile(rf"({'|'.join(_VERSIONS)})\s*(<=?|>=?)\s*(\d+)")
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b(.*)$", re.MULTILINE)
 
 
@@ -42,7 +45,8 @@ def refuse_unsupported(sources: Sequence[Source], found: Sequence[Declaration]) 
     """
     _refuse_escaping_includes(sources)
     _refuse_reserved_names(sources)
-    _refuse(*doubtful_places(sources), *_diagnostics(_dynamic_launches(found)))
+    places = (*_dynamic_launches(found), *_legacy_warp_operations(sources, found))
+    _refuse(*doubtful_places(sources), *_diagnostics(places))
 
 
 def refuse_waiting_kernels(found: Sequence[Declaration]) -> None:
@@ -122,6 +126,20 @@ def _dynamic_launches(found: Iterable[Declaration]) -> Iterator[tuple[str, int, 
             yield source.path, source.line(at), NESTED_LAUNCH.name, NESTED_LAUNCH.remedy
 
 
+def _legacy_warp_operations(
+    sources: Iterable[Source], found: Iterable[Declaration]
+) -> Iterator[tuple[str, int, str, str]]:
+    """Where a warp operation without a mask is named that the submission does not define itself."""
+    own = frozenset().union(*(declaration.names for declaration in found))
+    for source in sources:
+        for match in LEGACY_WARP.finditer(_without_dead_branches(source.masked)):
+            name = match.group()
+            if name not in own:
+                remedy = f"use {name}_sync, whose first argument is the mask of the lanes in it"
+                fact = f"{name}, which is gone since sm_70,"
+                yield source.path, source.line(match.start()), fact, remedy
+
+
 def _refuse_escaping_includes(sources: Sequence[Source]) -> None:
     for source in sources:
         for offset, header in _includes(source, source.masked):
@@ -187,6 +205,9 @@ def _truth(word: str, condition: str) -> bool | None:
         return None if not is_arch else word == "ifndef"
     if condition in ("0", "1"):
         return condition == "1"
+    if version := _VERSION.fullmatch(condition):
+        ours, sign, asked = _VERSIONS[version[1]], version[2], int(version[3])
+        return (ours == asked and "=" in sign) or (ours < asked if "<" in sign else ours > asked)
     if "||" in condition or "!" in condition:
         return None
     terms = [term.strip() for term in condition.split("&&")]

@@ -18,6 +18,7 @@
 #include "cuda_on_cpu/bits.h"
 #include "cuda_on_cpu/conversions.h"
 #include "cuda_on_cpu/host_api.h"
+#include "cuda_on_cpu/legacy_warp.h"
 #include "cuda_on_cpu/memory_access.h"
 #include "cuda_on_cpu/packed_numbers.h"
 #include "cuda_on_cpu/rounded_math.h"
@@ -33,4 +34,6 @@
 
 #ifndef CUDA_ON_CPU_HOST_FILE
 #define __CUDACC__ 1
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
 #endif
