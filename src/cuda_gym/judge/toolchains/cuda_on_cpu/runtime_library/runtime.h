@@ -51,6 +51,15 @@ const Block* running_block();
 // Ends the current grid, in which no thread has a stack of its own, and never returns.
 [[noreturn]] void leave_loops();
 
+// limits.cpp
+
+// Whether a GPU would run it; the error is set where not.
+bool is_within_limits(const Launch& launch);
+
+// warp_operations.cpp
+
+const char* name_of(WarpOperation operation);
+
 // fibers.cpp
 
 constexpr size_t stack_bytes = 128 << 10;
