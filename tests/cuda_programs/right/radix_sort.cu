@@ -47,7 +47,10 @@ int main() {
   const int n = 1700, blocks = (n + kThreads - 1) / kThreads;
   std::vector<unsigned> x(n);
   unsigned state = 12345;
-  for (unsigned& value : x) value = (state = state * 1664525u + 1013904223u) ^ state >> 7;
+  for (unsigned& value : x) {
+    state = state * 1664525u + 1013904223u;
+    value = state ^ state >> 7;
+  }
   DeviceArray<unsigned> a(x), b(n);
   DeviceArray<int> counts(kDigits * blocks);
   for (int shift = 0; shift < 32; shift += 4) {

@@ -88,7 +88,9 @@ def test_what_the_runtime_does_not_write_is_left_out(text: str) -> None:
 def test_two_copies_of_one_barrier_are_no_divergence(library: Path) -> None:
     place = place_of(library, "here")
     party = {"does": "waits", "place": place, "thread": [0, 0, 0], "block": [0, 0, 0]}
-    assert read(line(kind="divergent barrier", parties=[party, party]), library) == ()
+    text = "threads meet at different barriers"
+    found = line(kind="divergent barrier", text=text, parties=[party, party])
+    assert read(found, library) == ()
 
 
 def test_equal_findings_are_told_once() -> None:

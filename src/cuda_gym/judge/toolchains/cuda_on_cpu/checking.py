@@ -53,7 +53,7 @@ def read_findings(
             finding = _finding(plain, [_place(chain, is_own) for chain in places])
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
-        if finding.kind == "divergent barrier" and len(places) == 2 and places[0] == places[1]:
+        if finding.kind == "divergent barrier" and not _diverges(finding, places, is_own):
             continue
         key = (finding.kind, *sorted({(s.file or "", s.line or 0) for s in finding.sides}))
         found.setdefault(key, finding)
@@ -69,6 +69,16 @@ def _finding(plain: Mapping[str, Any], places: list[SourceLine | None]) -> Memor
         kernel=str(plain["kernel"])[:200],
         sides=tuple(_sides(plain["parties"], places)),
     )
+
+
+def _diverges(
+    finding: MemoryFinding, places: list[tuple[SourceLine, ...]], is_own: Callable[[str], bool]
+) -> bool:
+    """Whether threads met at two barriers of the source, and not at two copies of one."""
+    if "meet at different" not in finding.text:
+        return True
+    own = {tuple(line for line in chain if line.line and is_own(line.file)) for chain in places}
+    return () not in own and len(own) > 1
 
 
 def _sides(

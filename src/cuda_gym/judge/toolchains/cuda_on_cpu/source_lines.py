@@ -45,6 +45,7 @@ class _Unit(NamedTuple):
     files: dict[int, str]
 
 
+_SCOPES = ("DW_TAG_namespace", "DW_TAG_structure_type", "DW_TAG_class_type")
 _FOLLOWED = ("DW_TAG_subprogram", "DW_TAG_inlined_subroutine", "DW_TAG_lexical_block")
 
 
@@ -73,19 +74,21 @@ class SourceLines:
                 continue
             yield row
             # Of a function into which nothing was inlined clang leaves out the entry.
-            for call in self._inlined(unit.top, place):
+            for call in self._inlined(unit.top, place) or ():
                 attributes = call.attributes
                 file = unit.files[attributes["DW_AT_call_file"].value]
                 yield SourceLine(file, attributes["DW_AT_call_line"].value)
             return
 
-    def _inlined(self, entry: Any, place: int) -> list[Any]:
-        """The inlined calls around a place below an entry, innermost first."""
+    def _inlined(self, entry: Any, place: int) -> list[Any] | None:
+        """The inlined calls around a place below an entry, innermost first; None where it is not in one."""
         for child in entry.iter_children():
+            if child.tag in _SCOPES and (inside := self._inlined(child, place)) is not None:
+                return inside
             if child.tag in _FOLLOWED and self._holds(child, place):
-                inner = self._inlined(child, place)
+                inner = self._inlined(child, place) or []
                 return [*inner, child] if child.tag == "DW_TAG_inlined_subroutine" else inner
-        return []
+        return None
 
     def _holds(self, entry: Any, place: int) -> bool:
         attributes = entry.attributes
