@@ -65,7 +65,7 @@ class SessionJudge(Protocol):
         ...
 
     def verify(self, task: Task, submission: Submission, *, check: str = "values") -> Findings:
-        """Run on hidden inputs; `memory` may be unsupported."""
+        """Run on hidden inputs: `memory` watches every access of one run."""
         ...
 
     def judge(self, task: Task, submission: Submission) -> Verdict:
