@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,6 +45,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--result", type=Path, default=RESULT)
     result = parser.parse_args().result
+    missing = [
+        tool for tool in ("nvidia-smi", "nvcc", "compute-sanitizer") if not shutil.which(tool)
+    ]
+    if missing:
+        sys.stdout.write(f"Nothing was measured: there is no {' and no '.join(missing)} here.\n")
+        return
     with tempfile.TemporaryDirectory() as folder:
         groups = {
             kind: _rows(sorted((PROGRAMS / kind).glob("*.cu")), Path(folder))

@@ -114,7 +114,8 @@ class SourceLines:
     @cached_property
     def _first_address(self) -> int:
         """Where it wants to be loaded: 0, but for a program that is not independent of its place."""
-        return min(s["p_vaddr"] for s in self._elf.iter_segments() if s["p_type"] == "PT_LOAD")
+        loaded = (s for s in self._elf.iter_segments() if s["p_type"] == "PT_LOAD")
+        return min(int(segment["p_vaddr"]) for segment in loaded)
 
     @cached_property
     def _dwarf(self) -> Any:
