@@ -77,3 +77,15 @@ def test_what_does_not_compile_is_told(tmp_path: Path, capsys: pytest.CaptureFix
     path.write_text("int main() { return missing; }\n")
     assert main(["check", str(path)]) == 1
     assert "broken.cu:1" in capsys.readouterr().err
+
+
+def test_what_was_found_before_a_fault_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "fault.cu"
+    path.write_text(
+        "__device__ int x;\n__global__ void k() { ++x; }\n"
+        "int main() { k<<<1, 32>>>(); *(volatile int*)8 = 1; }\n"
+    )
+    assert main(["check", str(path)]) == 1
+    assert "data race in kernel k" in capsys.readouterr().out

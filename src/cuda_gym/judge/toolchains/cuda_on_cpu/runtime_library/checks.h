@@ -37,6 +37,8 @@ void add_memory(const void* start, size_t bytes, Space space, const char* name);
 void remove_memory(const void* start);
 // The runtime has copied there, or filled it.
 void note_write(const void* start, size_t bytes);
+// Before the process ends without its destructors.
+void write_findings();
 
 #else
 
@@ -52,6 +54,7 @@ inline void report_waiting(Fault, const char*, std::initializer_list<unsigned>) 
 inline void add_memory(const void*, size_t, Space, const char*) {}
 inline void remove_memory(const void*) {}
 inline void note_write(const void*, size_t) {}
+inline void write_findings() {}
 
 #endif
 

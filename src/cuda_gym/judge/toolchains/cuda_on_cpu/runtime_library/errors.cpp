@@ -28,6 +28,7 @@ constexpr size_t signal_stack_bytes = 64 << 10;
 
 [[noreturn]] void leave_with(const char* line, int length) {
   const int descriptor = fault_descriptor < 0 ? STDERR_FILENO : fault_descriptor;
+  checks::write_findings();
   // Nobody is left to tell where this fails.
   (void)!write(descriptor, line, (size_t)length);
   _exit(139);

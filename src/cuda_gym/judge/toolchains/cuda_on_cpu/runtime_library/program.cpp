@@ -48,6 +48,7 @@ void say_last_words(int) {
   const Block* const block = running_block();
   const int length = block ? describe(*block, line, sizeof line)
                            : snprintf(line, sizeof line, "no kernel was running\n");
+  checks::write_findings();
   // Nobody is left to tell where this fails.
   (void)!write(descriptor_of_words, line, (size_t)length < sizeof line ? length : sizeof line - 1);
   _exit(124);

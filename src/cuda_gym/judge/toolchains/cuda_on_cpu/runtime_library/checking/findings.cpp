@@ -92,16 +92,16 @@ void keep(const Finding& finding) {
   lines() += line;
 }
 
-// A program that ends itself: its findings go to the file that CUDA_ON_CPU_FINDINGS names.
-__attribute__((destructor)) static void write_findings() {
+}  // namespace cuda_on_cpu::checking
+
+// The findings of a program go to the file that CUDA_ON_CPU_FINDINGS names.
+__attribute__((destructor)) void cuda_on_cpu::checks::write_findings() {
   const char* const path = getenv("CUDA_ON_CPU_FINDINGS");
   FILE* const file = path ? fopen(path, "w") : nullptr;
   if (!file) return;
-  fwrite(lines().data(), 1, lines().size(), file);
+  fwrite(checking::lines().data(), 1, checking::lines().size(), file);
   fclose(file);
 }
-
-}  // namespace cuda_on_cpu::checking
 
 using namespace cuda_on_cpu::checking;
 
@@ -110,10 +110,4 @@ extern "C" {
 // All findings so far, a line each; valid until the next one. They are kept.
 const char* cuda_on_cpu_findings(void) { return lines().c_str(); }
 
-void cuda_on_cpu_forget_findings(void) {
-  lines().clear();
-  known().clear();
-}
-
-void cuda_on_cpu_write_findings(void) { write_findings(); }
-}
+}  // extern "C"
