@@ -72,6 +72,8 @@ class MemoryChecks:
                 return self._toolchain.read_findings(build, match.check_memory())
             finally:
                 candidate.close()
+                # A race may follow, and wants all cores to itself.
+                candidate.wait_until_gone()
 
     def close(self) -> None:
         """Take no more builds."""

@@ -59,6 +59,7 @@ _FAILURES: Mapping[str, type[AgentError]] = {
 _QUIT_EXIT = 124
 """Likewise, where it was asked what it is doing."""
 _LAST_WORDS_S = 0.5
+_GONE_S = 2.0
 _FAULT_EXIT = 139
 """The runtime's fault handler writes one line and leaves with this code."""
 
@@ -117,6 +118,10 @@ class CandidateWorker:
             self.close()
             raise CandidateError(f"The submission's process claims {len(reply.call_ns)} calls.")
         return reply, wall_s
+
+    def wait_until_gone(self) -> None:
+        """After `close`: until its memory has been given back, which takes a core for a while."""
+        self._ended.wait(timeout=_GONE_S)
 
     def close(self) -> None:
         """Kill it with everything it started; safe to call twice."""
