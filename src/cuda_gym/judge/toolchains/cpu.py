@@ -18,22 +18,23 @@ from typing import Any
 
 from cuda_gym.core import (
     Build,
-    Diagnostic,
     KernelResources,
     MemoryFinding,
-    Severity,
     Submission,
+    as_plain,
 )
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode
 from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings
+from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import build_cut_or_whole
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
     FLAGS,
     Compiler,
     cpu_identity,
     find_compiler,
 )
+from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import read_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_files import kernel_files
 from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import build_library
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program, rewrite
@@ -105,7 +106,7 @@ class CpuToolchain:
             build_s=time.monotonic() - started,
             cached=is_cached,
             kernels=tuple(KernelResources(**kernel) for kernel in facts["kernels"]),
-            diagnostics=tuple(_diagnostic(plain) for plain in facts["diagnostics"]),
+            diagnostics=read_diagnostics(facts["diagnostics"]),
         )
 
     def read_findings(self, build: Build, text: str) -> tuple[MemoryFinding, ...]:
@@ -121,29 +122,20 @@ class CpuToolchain:
         *,
         checking: bool,
     ) -> tuple[Path, dict[str, Any]]:
-        program = rewrite(files, checking=checking)
         # Before the clock starts: that this machine has no runtime yet is not the submission's fault.
         runtime = runtime_library(self._cache, compiler, checking=checking)
         deadline = time.monotonic() + deadline_s
         with self._cache.workspace() as folder:
             library = folder / _LIBRARY_NAME
-            try:
-                diagnostics = build_library(
+            program, diagnostics = build_cut_or_whole(
+                lambda cuts: rewrite(files, checking=checking, cuts=cuts),
+                lambda program: build_library(
                     compiler, program, library, runtime, deadline, checking=checking
-                )
-            except CompileError:
-                if not {Mode.PHASES, Mode.ROUNDS} & set(program.kernels.values()):
-                    raise
-                # What is wrong may be the cut, and is to be told in the words of the source.
-                program = rewrite(files, checking=checking, cuts=False)
-                library = folder / "uncut" / _LIBRARY_NAME
-                library.parent.mkdir()
-                diagnostics = build_library(
-                    compiler, program, library, runtime, deadline, checking=checking
-                )
+                ),
+            )
             facts = {
                 "kernels": _resources(program, library.read_bytes()),
-                "diagnostics": [_plain(diagnostic) for diagnostic in diagnostics],
+                "diagnostics": as_plain(diagnostics),
             }
             built = {_LIBRARY_NAME: library, RUNTIME_NAME: runtime}
             return self._cache.publish(key, built, facts), facts
@@ -177,17 +169,3 @@ def _key(compiler: Compiler, files: Mapping[str, str], *, checking: bool) -> str
     parts = [part for path in sorted(files) for part in (path, files[path])]
     what = "checking kernels" if checking else "kernels"
     return digest(what, compiler.identity, cpu_identity(), own_version(), *FLAGS, *parts)
-
-
-def _plain(diagnostic: Diagnostic) -> dict[str, Any]:
-    return {
-        "severity": diagnostic.severity.value,
-        "message": diagnostic.message,
-        "file": diagnostic.file,
-        "line": diagnostic.line,
-        "column": diagnostic.column,
-    }
-
-
-def _diagnostic(plain: Mapping[str, Any]) -> Diagnostic:
-    return Diagnostic(**{**plain, "severity": Severity(plain["severity"])})

@@ -20,9 +20,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from cuda_gym.core import Diagnostic, MemoryFinding, Severity
+from cuda_gym.core import Diagnostic, MemoryFinding, as_plain
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
@@ -31,6 +31,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
     cpu_identity,
     find_compiler,
 )
+from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import read_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_build import ProgramSources, build_executable
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_files import program_files
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
@@ -130,10 +131,7 @@ def build_program(
         executable=entry / _EXECUTABLE,
         build_s=time.monotonic() - started,
         cached=is_cached,
-        diagnostics=tuple(
-            Diagnostic(**{**plain, "severity": Severity(plain["severity"])})
-            for plain in facts["diagnostics"]
-        ),
+        diagnostics=read_diagnostics(facts["diagnostics"]),
     )
 
 
@@ -253,7 +251,7 @@ def _compile(
     deadline_s: float,
     *,
     checking: bool,
-) -> tuple[Path, dict[str, list[dict[str, object]]]]:
+) -> tuple[Path, dict[str, Any]]:
     # Before the clock starts: that this machine has no runtime yet is not the program's fault.
     runtime = runtime_library(cache, compiler, checking=checking)
     deadline = time.monotonic() + deadline_s
@@ -262,12 +260,8 @@ def _compile(
         diagnostics = build_executable(
             compiler, program, executable, runtime, deadline, checking=checking
         )
-        facts = {"diagnostics": [_plain(diagnostic) for diagnostic in diagnostics]}
+        facts = {"diagnostics": as_plain(diagnostics)}
         return cache.publish(key, {_EXECUTABLE: executable, RUNTIME_NAME: runtime}, facts), facts
-
-
-def _plain(diagnostic: Diagnostic) -> dict[str, object]:
-    return {**vars(diagnostic), "severity": diagnostic.severity.value}
 
 
 def _key(compiler: Compiler, program: ProgramSources, *, checking: bool) -> str:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from cuda_gym.core import Diagnostic, Severity
 from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS, Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import parse_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten
 
-__all__ = ["build_library", "compile_flags", "judged", "link_flags"]
+__all__ = ["build_library", "compile_flags", "framed", "judged", "link_flags"]
 
 _HEADERS = str(Path(__file__).parent / "include")
 _WARNINGS = ("-Wreturn-type", "-Wuninitialized", "-Wno-unknown-pragmas", "-Wno-attributes")
@@ -80,23 +78,14 @@ def build_library(
     ]
     link += [str(runtime), "-lm"]
 
-    def run(step: str, arguments: Sequence[str]) -> tuple[int, str]:
-        place = folder / step
-        place.mkdir()
-        left_s = max(deadline - time.monotonic(), 0.01)
-        return compiler.run(arguments, folder=place, deadline_s=left_s)
-
+    steps = Steps(compiler=compiler, folder=folder, deadline=deadline)
     if len(units) == 1 and not checking:
         # In one step: starting the compiler once more costs 30 ms.
-        results = [run("build", [*flags, *units, "-x", "none", *link])]
+        results = [steps.run("build", [*flags, *units, "-x", "none", *link])]
     else:
         objects = [f"{unit}.o" for unit in units]
-        steps = [f"compile-{number}" for number in range(len(units))]
         commands = [[*flags, "-c", a, "-o", b] for a, b in zip(units, objects, strict=True)]
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            results = list(pool.map(run, steps, commands))
-        if not any(status for status, _ in results):
-            results.append(run("link", [*objects, *link]))
+        results = steps.compile_and_link(commands, [*objects, *link])
     return judged(results, program.files, folder)
 
 
@@ -132,12 +121,19 @@ def judged(
     raise CompileError(f"{errors[0]}{more}", diagnostics)
 
 
+def framed(text: str, name: str, *, keeps_index: bool, is_source: bool) -> str:
+    """A rewritten file as the compiler reads it: under its own name, CUDA's headers in front."""
+    prefix = ""
+    if is_source:
+        prefix = f"#define CUDA_ON_CPU_KEEPS_INDEX {int(keeps_index)}\n#include <cuda_runtime.h>\n"
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{prefix}#line 1 "{quoted}"\n{text}\n'
+
+
 def _write(program: Program, folder: Path) -> None:
     for path, rewritten in program.files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        prefix = ""
-        if path.endswith(".cu"):
-            keeps_index = f"#define CUDA_ON_CPU_KEEPS_INDEX {int(program.keeps_index)}\n"
-            prefix = f"{keeps_index}#include <cuda_runtime.h>\n"
-        target.write_text(f'{prefix}#line 1 "{path}"\n{rewritten.text}\n', encoding="utf-8")
+        is_source = path.endswith(".cu")
+        text = framed(rewritten.text, path, keeps_index=program.keeps_index, is_source=is_source)
+        target.write_text(text, encoding="utf-8")

@@ -6,25 +6,24 @@ and each begins with a #line, so that messages, `__FILE__` and asserts name the 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from cuda_gym.core import Diagnostic
 from cuda_gym.errors import CompileError, UnsupportedOnDevice
-from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode
+from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps, build_cut_or_whole
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import (
     compile_flags,
+    framed,
     judged,
     link_flags,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_files import ProgramFile
+from cuda_gym.judge.toolchains.cuda_on_cpu.refusals import doubtful_places
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program, rewrite
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten, Source
 
@@ -76,19 +75,17 @@ def build_executable(
         OSError: the folder cannot be written.
     """
     texts = {file.name: file.text for file in sources.files if not _is_plain(file)}
-    program = rewrite(texts, is_submission=False, checking=checking)
     try:
-        return _build(compiler, sources, program, executable, runtime, deadline, checking=checking)
+        _, diagnostics = build_cut_or_whole(
+            lambda cuts: rewrite(texts, is_submission=False, checking=checking, cuts=cuts),
+            lambda program: _build(
+                compiler, sources, program, executable, runtime, deadline, checking=checking
+            ),
+        )
     except CompileError as error:
-        if {Mode.PHASES, Mode.ROUNDS} & set(program.kernels.values()):
-            # What is wrong may be the cut, and is to be told in the words of the source.
-            program = rewrite(texts, is_submission=False, checking=checking, cuts=False)
-            with contextlib.suppress(CompileError):
-                return _build(
-                    compiler, sources, program, executable, runtime, deadline, checking=checking
-                )
-        _blame_the_device(program.doubtful, error)
+        _blame_the_device(texts, error)
         raise
+    return diagnostics
 
 
 def _build(
@@ -108,37 +105,26 @@ def _build(
             rewritten[file.name] = _unchanged(file)
         _write(file, rewritten[file.name], folder, keeps_index=program.keeps_index)
 
-    def run(step: str, arguments: Sequence[str]) -> tuple[int, str]:
-        place = folder / step
-        place.mkdir(exist_ok=True)
-        left_s = max(deadline - time.monotonic(), 0.01)
-        return compiler.run(arguments, folder=place, deadline_s=left_s)
-
     units = [file for file in sources.files if file.is_source]
     commands = [_compile(compiler, sources, file, folder, checking=checking) for file in units]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        results = list(pool.map(run, [f"compile-{i}" for i in range(len(units))], commands))
-    if not any(status for status, _ in results):
-        objects = [f"{_place(file, folder)}.o" for file in units]
-        link = [
-            *link_flags(checking=checking),
-            "-Wl,-rpath,$ORIGIN",
-            "-o",
-            str(executable),
-            # Also where nothing of it is called: it tells of faults and deadlines.
-            "-Wl,--no-as-needed",
-            str(runtime),
-            "-pthread",
-            "-lm",
-            "-ldl",
-        ]
-        results.append(run("link", [*objects, *link, *_openmp(compiler, sources)]))
+    link = [
+        *(f"{_place(file, folder)}.o" for file in units),
+        *link_flags(checking=checking),
+        *("-Wl,-rpath,$ORIGIN", "-o", str(executable)),
+        # Also where nothing of it is called: it tells of faults and deadlines.
+        *("-Wl,--no-as-needed", str(runtime)),
+        *("-pthread", "-lm", "-ldl"),
+        *_openmp(compiler, sources),
+    ]
+    steps = Steps(compiler=compiler, folder=folder, deadline=deadline)
+    results = steps.compile_and_link(commands, link)
     return judged(results, rewritten, folder)
 
 
-def _blame_the_device(doubtful: Sequence[Diagnostic], error: CompileError) -> None:
+def _blame_the_device(texts: Mapping[str, str], error: CompileError) -> None:
     """Say so where the compiler failed in a file that names what this device has not."""
     failed = {diagnostic.file for diagnostic in error.diagnostics}
+    doubtful = doubtful_places([Source(name, text) for name, text in texts.items()])
     missing = [d for d in doubtful if d.file in failed or not error.diagnostics]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
@@ -177,12 +163,9 @@ def _write(file: ProgramFile, rewritten: Rewritten, folder: Path, *, keeps_index
         for above in Path(name).parents:
             passed = Path(os.path.abspath(file.path.parent / above))  # noqa: PTH100 -- links are kept
             _mirrored(passed, folder).mkdir(parents=True, exist_ok=True)
-    prefix = ""
-    if file.path.suffix == ".cu":
-        keeps = f"#define CUDA_ON_CPU_KEEPS_INDEX {int(keeps_index)}\n"
-        prefix = f"{keeps}#include <cuda_runtime.h>\n"
-    name = file.name.replace("\\", "\\\\").replace('"', '\\"')
-    text = f'{prefix}#line 1 "{name}"\n{rewritten.text}\n'
+    text = framed(
+        rewritten.text, file.name, keeps_index=keeps_index, is_source=file.path.suffix == ".cu"
+    )
     target.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
 
 

@@ -15,8 +15,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cuda_gym.core import Diagnostic
-from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode, all_as_fibers, modes
+from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode, Modes, all_as_fibers, modes
+from cuda_gym.judge.toolchains.cuda_on_cpu.cutting import Change
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind, declarations
 from cuda_gym.judge.toolchains.cuda_on_cpu.dynamic_shared import (
     pointers_at_namespace_scope,
@@ -24,7 +24,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.dynamic_shared import (
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.fission import fission
 from cuda_gym.judge.toolchains.cuda_on_cpu.inlining import with_inlined_waits
-from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_values import kernel_names
+from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_values import KernelNames, kernel_names
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernels import (
     KernelHead,
     kernel_heads,
@@ -32,9 +32,12 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.kernels import (
     rewrite_kernels,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.launches import rewrite_launches
-from cuda_gym.judge.toolchains.cuda_on_cpu.linkage import linkage_in, rewrite_linkage
+from cuda_gym.judge.toolchains.cuda_on_cpu.linkage import (
+    Linkage,
+    linkage_in,
+    rewrite_linkage,
+)
 from cuda_gym.judge.toolchains.cuda_on_cpu.refusals import (
-    doubtful_places,
     refuse_unsupported,
     refuse_waiting_kernels,
 )
@@ -59,8 +62,11 @@ class Program:
     """The names that each kernel mentions, and those that these mention, and so on."""
     keeps_index: bool
     """Whether functions other than kernels read `threadIdx`."""
-    doubtful: tuple[Diagnostic, ...] = ()
-    """Where something is named that this device has not; the compiler knows whether it is used."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether kernels with barriers or stride loops are run as phases."""
+        return not {Mode.PHASES, Mode.ROUNDS}.isdisjoint(self.kernels.values())
 
 
 def rewrite(
@@ -86,47 +92,88 @@ def rewrite(
     """
     sources = [Source(path, text) for path, text in files.items()]
     words = kernel_words(sources)
-    found = [d for source in sources for d in declarations(source, words)]
+    found = _declared(sources, words)
     if is_submission:
         refuse_unsupported(sources, found)
     else:
         refuse_waiting_kernels(found)
-    doubtful = () if is_submission else doubtful_places(sources)
     if checking:
         sources = [with_named_variables(with_margins(source)) for source in sources]
-        found = [d for source in sources for d in declarations(source, words)]
+        found = _declared(sources, words)
     elif cuts:
         sources = [with_inlined_waits(source, found) for source in sources]
-        found = [d for source in sources for d in declarations(source, words)]
-    decided = all_as_fibers(found) if checking else modes(found)
-    heads = {source.path: list(kernel_heads(source, words)) for source in sources}
-    names = kernel_names(sources, found, [h.names for own in heads.values() for h in own])
-    kernels = _kernels(found, heads)
-    phases = fission(found, kernels, names.values, decided) if cuts and not checking else {}
-    decided = decided.with_phases(phases)
-    pointers = pointers_at_namespace_scope(found)
-    linkage = linkage_in(found)
-    rewritten = {}
-    for source in sources:
-        own = [d for d in found if d.source is source]
+        found = _declared(sources, words)
+    known = _Known.of(sources, found, words, checking=checking, cuts=cuts and not checking)
+    return Program(
+        files={source.path: known.rewritten(source) for source in sources},
+        kernels={name: known.decided.of(name) for name in known.kernels},
+        reaches=_reached_names(found, known.kernels),
+        keeps_index=known.decided.keeps_index,
+    )
+
+
+def _declared(sources: Sequence[Source], words: frozenset[str]) -> list[Declaration]:
+    return [d for source in sources for d in declarations(source, words)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """What must be known of all files before one of them is rewritten."""
+
+    found: Sequence[Declaration]
+    heads: Mapping[str, Sequence[KernelHead]]
+    """By path."""
+    kernels: Mapping[str, Declaration]
+    names: KernelNames
+    decided: Modes
+    phases: Mapping[str, Sequence[Change]]
+    """By kernel."""
+    pointers: Mapping[str, str]
+    linkage: Linkage
+
+    @classmethod
+    def of(
+        cls,
+        sources: Sequence[Source],
+        found: Sequence[Declaration],
+        words: frozenset[str],
+        *,
+        checking: bool,
+        cuts: bool,
+    ) -> _Known:
+        decided = all_as_fibers(found) if checking else modes(found)
+        heads = {source.path: list(kernel_heads(source, words)) for source in sources}
+        names = kernel_names(sources, found, [h.names for own in heads.values() for h in own])
+        kernels = _kernels(found, heads)
+        phases = fission(found, kernels, names.values, decided) if cuts else {}
+        return cls(
+            found=found,
+            heads=heads,
+            kernels=kernels,
+            names=names,
+            decided=decided.with_phases(phases),
+            phases=phases,
+            pointers=pointers_at_namespace_scope(found),
+            linkage=linkage_in(found),
+        )
+
+    def rewritten(self, source: Source) -> Rewritten:
+        """One file."""
+        own = [d for d in self.found if d.source is source]
+        kernels = {name: kernel for name, kernel in self.kernels.items() if kernel in own}
+        cut = {
+            kernels[name].body: self.phases[name] for name in kernels.keys() & self.phases.keys()
+        }
         edits = Edits(source)
-        changes = {kernels[k].body: changes for k, changes in phases.items() if kernels[k] in own}
-        rewrite_kernels(source, heads[source.path], names.values, edits, cut=changes)
-        rewrite_linkage(own, linkage, edits)
-        rewrite_shared(source, own, pointers, edits)
-        rewrite_launches(source, decided, names, edits)
+        rewrite_kernels(source, self.heads[source.path], self.names.values, edits, cut=cut)
+        rewrite_linkage(own, self.linkage, edits)
+        rewrite_shared(source, own, self.pointers, edits)
+        rewrite_launches(source, self.decided, self.names, edits)
         for match in re.finditer(r"\b__noinline__\b", source.masked):
             edits.replace(*match.span(), "__attribute__((noinline))")
-        for change in (change for kernel in changes.values() for change in kernel):
+        for change in (change for changes in cut.values() for change in changes):
             edits.replace(change.start, change.end, change.text)
-        rewritten[source.path] = edits.apply()
-    return Program(
-        files=rewritten,
-        kernels={name: decided.of(name) for name in kernels},
-        reaches=_reached_names(found, kernels),
-        keeps_index=decided.keeps_index,
-        doubtful=doubtful,
-    )
+        return edits.apply()
 
 
 def _kernels(

@@ -7,14 +7,13 @@ of submissions and of the runtime change together.
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
 from functools import lru_cache
 from pathlib import Path
 
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
     CHECKING_FLAGS,
     FLAGS,
@@ -46,26 +45,20 @@ def runtime_library(cache: BuildCache, compiler: Compiler, *, checking: bool = F
     parts = ("*.cpp", "checking/*.cpp") if checking else ("*.cpp",)
     sources = sorted(path for part in parts for path in (_HERE / "runtime_library").glob(part))
     with cache.workspace() as folder:
-
-        def run(step: str, arguments: Sequence[str]) -> None:
-            place = folder / step
-            place.mkdir()
-            status, output = compiler.run(arguments, folder=place, deadline_s=_DEADLINE_S)
-            if status != 0:
-                raise MissingTool(
-                    f"{compiler.version} cannot build the runtime of the cpu device: "
-                    f"{output.strip()[:500]}. CUDA_GYM_CXX may name another compiler."
-                )
-
         objects = [str(folder / f"{number}.o") for number in range(len(sources))]
-        commands = [
+        compiles = [
             [*flags, "-c", str(source), "-o", target]
             for source, target in zip(sources, objects, strict=True)
         ]
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            list(pool.map(run, (f"compile-{number}" for number in range(len(sources))), commands))
-        library = str(folder / RUNTIME_NAME)
-        run("link", [*objects, "-shared", "-pthread", f"-Wl,-soname,{RUNTIME_NAME}", "-o", library])
+        shared = ("-shared", "-pthread", f"-Wl,-soname,{RUNTIME_NAME}")
+        link = [*objects, *shared, "-o", str(folder / RUNTIME_NAME)]
+        steps = Steps(compiler=compiler, folder=folder, deadline=time.monotonic() + _DEADLINE_S)
+        results = steps.compile_and_link(compiles, link)
+        if failed := [said for status, said in results if status]:
+            raise MissingTool(
+                f"{compiler.version} cannot build the runtime of the cpu device: "
+                f"{failed[0].strip()[:500]}. CUDA_GYM_CXX may name another compiler."
+            )
         return cache.publish(key, {RUNTIME_NAME: folder / RUNTIME_NAME}, {}) / RUNTIME_NAME
 
 
