@@ -10,7 +10,7 @@ import pytest
 from cuda_gym.core import Device, Submission, Task
 from cuda_gym.judge.judge import Judge, JudgeConfig
 from cuda_gym.judge.profiling.timing import TimingPlan
-from cuda_gym.judge.sandbox.match import Deadlines
+from cuda_gym.judge.sandbox.deadlines import Deadlines
 
 QUICK = TimingPlan(block_s=0.005, min_pairs=2, max_pairs=2, max_calls=16)
 """Enough to have times, not enough to trust them."""

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from cuda_gym.core import (
     Build,
-    Diagnostic,
     DrawFindings,
     Findings,
     KernelResources,
-    MemoryFinding,
     Mismatch,
     Outcome,
     Severity,
@@ -21,14 +19,11 @@ from cuda_gym.core import (
     Timing,
     Verdict,
 )
+from cuda_gym.envs.excerpts import describe_diagnostics, describe_memory
 
 __all__ = ["describe_findings", "describe_settlement", "describe_time", "describe_verdict"]
 
-_MAX_DIAGNOSTICS = 8
-_MAX_FINDINGS = 4
-_MAX_LINE_CHARS = 160
 _MAX_OUTPUT_CHARS = 1000
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 1}
 _NEXT = {
     None: "Next: verify runs it on hidden inputs.",
     Outcome.CORRECT: "Next: profile times it against torch.compile.",
@@ -139,56 +134,13 @@ def _next(findings: Findings) -> str:
 def _evidence(findings: Findings, submission: Submission) -> list[str]:
     build = findings.build
     return [
-        _diagnostics(findings.diagnostics, submission),
+        describe_diagnostics(findings.diagnostics, submission),
         "" if build is None or findings.draws else _toolchain(build),
         "" if build is None else "\n".join(_kernel(kernel) for kernel in build.kernels),
         _draws(findings.draws),
-        _memory(findings.memory or (), submission),
+        describe_memory(findings.memory or (), submission),
         _output(findings.output),
     ]
-
-
-def _diagnostics(diagnostics: tuple[Diagnostic, ...], submission: Submission) -> str:
-    ranked = sorted(diagnostics, key=lambda d: _ORDER[d.severity])
-    blocks = [_diagnostic(d, submission) for d in ranked[:_MAX_DIAGNOSTICS]]
-    if len(ranked) > _MAX_DIAGNOSTICS:
-        blocks.append(f"... and {len(ranked) - _MAX_DIAGNOSTICS} more.")
-    return "\n".join(blocks)
-
-
-def _memory(memory: tuple[MemoryFinding, ...], submission: Submission) -> str:
-    lines = []
-    for finding in memory[:_MAX_FINDINGS]:
-        lines.append(f"{finding.kind}: {finding.text}")
-        for side in finding.sides:
-            code = _line(side.file, side.line, submission)
-            lines += [f"  {side}", *([] if code is None else [f"{side.line:>5} | {code}"])]
-    if len(memory) > _MAX_FINDINGS:
-        lines.append(f"... and {len(memory) - _MAX_FINDINGS} more.")
-    return "\n".join(lines)
-
-
-def _line(file: str | None, line: int | None, submission: Submission) -> str | None:
-    """A line of the submission, if there is one."""
-    source = None if file is None else submission.text(file)
-    lines = [] if source is None else source.split("\n")
-    if line is None or not 1 <= line <= len(lines):
-        return None
-    return lines[line - 1].expandtabs(4)[:_MAX_LINE_CHARS]
-
-
-def _diagnostic(diagnostic: Diagnostic, submission: Submission) -> str:
-    source = None if diagnostic.file is None else submission.text(diagnostic.file)
-    lines = [] if source is None else source.split("\n")
-    if diagnostic.line is None or not 1 <= diagnostic.line <= len(lines):
-        return str(diagnostic)
-    code = lines[diagnostic.line - 1].expandtabs(4)[:_MAX_LINE_CHARS]
-    margin = f"{diagnostic.line:>5} | "
-    shown = f"{diagnostic}\n{margin}{code}"
-    if diagnostic.column is not None and 1 <= diagnostic.column <= len(code):
-        tabs = len(lines[diagnostic.line - 1][: diagnostic.column - 1].expandtabs(4))
-        shown += "\n" + " " * (len(margin) - 2) + "| " + " " * tabs + "^"
-    return shown
 
 
 def _toolchain(build: Build) -> str:

@@ -23,33 +23,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cuda_gym.core import (
-    JUDGE_VERSION,
     Build,
     Device,
     DrawFindings,
     Findings,
-    Fingerprint,
-    MemoryFinding,
     Outcome,
     Submission,
     Task,
     Timing,
     Verdict,
 )
-from cuda_gym.errors import (
-    AgentError,
-    CompileError,
-    MachineError,
-    TaskError,
-)
+from cuda_gym.errors import AgentError, CompileError, MachineError, TaskError
 from cuda_gym.judge.profiling import telemetry
-from cuda_gym.judge.profiling.race import race
-from cuda_gym.judge.profiling.timing import TimingPlan, summarise
-from cuda_gym.judge.sandbox import transport
+from cuda_gym.judge.profiling.timing import TimingPlan
+from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
+from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked
+from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
-from cuda_gym.judge.sandbox.match import Deadlines, Match
-from cuda_gym.judge.sandbox.memory_checks import MemoryChecks
-from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
+from cuda_gym.judge.sandbox.match import Match
+from cuda_gym.judge.sandbox.pool import WorkerPool
 from cuda_gym.judge.sandbox.protocol import Loaded
 from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
@@ -59,8 +51,6 @@ from cuda_gym.judge.verification.conclusions import (
     conclude_memory,
 )
 from cuda_gym.judge.verification.static_checks import check_kernels, check_model
-
-_FULL_ISOLATION = frozenset({"user", "pid", "network", "mount", "seccomp"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +85,13 @@ class Judge:
             folder=self._config.folder,
             deadlines=self._config.deadlines,
         )
-        self._checks = MemoryChecks(self._toolchain, self._pool, self._lock, self._config.deadlines)
+        self._checks = CheckedRuns(
+            self._toolchain,
+            self._pool,
+            self._lock,
+            deadlines=self._config.deadlines,
+            num_threads=self._num_threads,
+        )
 
     @property
     def device(self) -> Device:
@@ -171,10 +167,18 @@ class Judge:
             submission=submission.hash,
             device=str(self._device),
             findings=attempt.findings,
-            fingerprint=None if loaded is None else self._fingerprint(task, loaded),
+            fingerprint=None
+            if loaded is None
+            else fingerprint_of(
+                task,
+                loaded,
+                num_threads=self._num_threads,
+                toolchain=self._toolchain.name,
+                torch=self._pool.torch,
+            ),
             timing=attempt.timing,
             telemetry=telemetry.read_cpu(),
-            unranked=None if loaded is None else _why_unranked(loaded, attempt.timing),
+            unranked=None if loaded is None else why_unranked(loaded, attempt.timing),
             seed=seed,
             judge_s=time.monotonic() - start,
         )
@@ -212,14 +216,13 @@ class Judge:
         try:
             with self._pool.reference(task) as reference:
                 with self._lock.shared():
-                    opened = reference.opened
                     if seed is not None:
                         reference.baseline()
                     candidate = self._pool.fork()
                     match = Match(
                         reference.worker,
                         candidate,
-                        opened=opened,
+                        opened=reference.opened,
                         deadlines=self._config.deadlines,
                         generator=random.Random(secrets.randbits(64) if seed is None else seed),
                     )
@@ -229,12 +232,17 @@ class Judge:
                     attempt.draws = match.prove()
                 attempt.findings = conclude_draws(compiled, attempt.draws, candidate.printed)
                 if checking is not None and attempt.draws[-1].passed:
-                    memory = self._check_memory(task, submission, reference, checking.result())
+                    memory = self._checks.try_run(task, submission, reference, checking.result())
                     attempt.findings = conclude_memory(attempt.findings, memory)
-                    match.reload()  # the check has moved the reference's weights
-                if seed is not None and attempt.findings.outcome is Outcome.CORRECT:
-                    with self._lock.exclusive():
-                        attempt.timing = self._race(match, reference, attempt.loaded)
+                    if not memory:
+                        match.reload()  # the check has moved the reference's weights
+                        with self._lock.exclusive():
+                            attempt.timing = match.race(
+                                self._pool.dry(),
+                                self._config.timing,
+                                reference.baseline,
+                                prepare_ns=attempt.loaded.prepare_ns,
+                            )
         except (AgentError, MachineError) as error:
             attempt.findings = replace(
                 conclude_error(error),
@@ -248,71 +256,21 @@ class Judge:
         return attempt
 
     def _check_alone(self, task: Task, submission: Submission, compiled: Findings) -> Findings:
-        build = self._checks.build(submission).result()
-        if build is None:
-            summary = "This submission cannot be built for the memory check; verify with 'values'."
-            return replace(compiled, outcome=Outcome.UNSUPPORTED_ON_DEVICE, summary=summary)
         try:
-            with self._pool.reference(task) as reference:
-                memory = self._checks.run(
-                    task, submission, reference, build, num_threads=self._num_threads
+            build = self._checks.build(submission).result()
+            if build is None:
+                return replace(
+                    compiled,
+                    outcome=Outcome.UNSUPPORTED_ON_DEVICE,
+                    summary="This submission cannot be built for the memory check; "
+                    "verify with 'values'.",
                 )
+            with self._pool.reference(task) as reference:
+                memory = self._checks.run(task, submission, reference, build)
         except (AgentError, MachineError) as error:
             return replace(conclude_error(error), build=compiled.build)
-        clean = replace(
-            compiled, outcome=Outcome.CORRECT, summary="The memory check found nothing."
-        )
-        return conclude_memory(clean, memory)
-
-    def _check_memory(
-        self, task: Task, submission: Submission, reference: OpenReference, build: Build | None
-    ) -> tuple[MemoryFinding, ...] | None:
-        """None where it could not be run to its end: that accuses nobody."""
-        if build is None:
-            return None
-        try:
-            return self._checks.run(
-                task, submission, reference, build, num_threads=self._num_threads
-            )
-        except AgentError:
-            return None
-
-    def _race(self, match: Match, reference: OpenReference, loaded: Loaded) -> Timing:
-        plan = self._config.timing
-        ours, theirs = match.sides(self._pool.dry())
-        try:
-            pairs, first_call_us = race(
-                ours,
-                theirs,
-                plan,
-                best_compile_us=reference.baseline().compile_us,
-                waited_us=telemetry.waited_for_cores_us,
-            )
-        finally:
-            ours.close()
-        baseline = reference.baseline()
-        return summarise(
-            pairs,
-            plan,
-            timer="wall",
-            first_call_us=first_call_us,
-            best_compile_us=baseline.compile_us,
-            eager_over_compile=baseline.eager_over_compile,
-            prepare_us=None if loaded.prepare_ns is None else loaded.prepare_ns / 1000.0,
-        )
-
-    def _fingerprint(self, task: Task, loaded: Loaded) -> Fingerprint:
-        return Fingerprint(
-            judge=JUDGE_VERSION,
-            task=task.hash,
-            device=f"{telemetry.cpu_name()}, {self._num_threads} threads",
-            toolchain=self._toolchain.name,
-            torch=self._pool.torch,
-            compile_mode="default",
-            timer="wall",
-            transport=transport.NAME,
-            isolation=loaded.isolation,
-        )
+        clean = "The memory check found nothing."
+        return conclude_memory(replace(compiled, outcome=Outcome.CORRECT, summary=clean), memory)
 
 
 @dataclass
@@ -323,16 +281,6 @@ class _Attempt:
     loaded: Loaded | None = None
     draws: tuple[DrawFindings, ...] = ()
     timing: Timing | None = None
-
-
-def _why_unranked(loaded: Loaded, timing: Timing | None) -> str | None:
-    """What is missing between the submission and the machine, or between the machine and quiet."""
-    missing = sorted(_FULL_ISOLATION - set(loaded.isolation.split("+")))
-    if missing:
-        return f"isolation lacks {', '.join(missing)}"
-    if timing is not None and not timing.steady:
-        return f"other processes took the cores during {timing.num_disturbed} pairs of blocks"
-    return None
 
 
 _judges: dict[Device, Judge] = {}

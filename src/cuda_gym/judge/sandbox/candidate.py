@@ -14,7 +14,6 @@ import mmap
 import os
 import sys
 import time
-import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -28,20 +27,11 @@ from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.memory_check import MemoryCheck
 from cuda_gym.judge.sandbox.outputs import OutputSink
 from cuda_gym.judge.sandbox.protocol import Failed, Load, Loaded, Ran, Reload, Run, TensorSpec
+from cuda_gym.judge.sandbox.telling import MODEL_FILE, Told, describe, told
 from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
 from cuda_gym.judge.toolchains.cuda_extension import make_extension
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
 from cuda_gym.judge.toolchains.launchers import Launcher
-
-_FILE = "model_new.py"
-
-
-class _Told(Exception):
-    """Something that the agent is to be told."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
 
 
 def serve(channel: Channel, *, isolation: str) -> None:
@@ -60,7 +50,7 @@ def serve(channel: Channel, *, isolation: str) -> None:
                 reply = candidate.reload(message, descriptors[0])
             else:
                 reply = candidate.run(message, *descriptors)
-        except _Told as told:
+        except Told as told:
             reply = Failed(kind=told.kind, message=str(told))
         except WrongOutput as wrong:
             reply = Failed(kind="wrong", message=str(wrong))
@@ -89,13 +79,13 @@ class Candidate:
         self._install_extension(message)
         module = types.ModuleType("model_new")
         sys.modules["model_new"] = module
-        linecache.cache[_FILE] = (
-            len(message.source), None, message.source.splitlines(keepends=True), _FILE,
+        linecache.cache[MODEL_FILE] = (
+            len(message.source), None, message.source.splitlines(keepends=True), MODEL_FILE,
         )  # fmt: skip
-        with _told("importing model_new.py"):
-            exec(compile(message.source, _FILE, "exec"), module.__dict__)
+        with told("importing model_new.py"):
+            exec(compile(message.source, MODEL_FILE, "exec"), module.__dict__)
         arguments = transport.decode_tree(message.init_args, None)
-        with _told("constructing ModelNew"):
+        with told("constructing ModelNew"):
             model = module.ModelNew(*arguments)
             if not isinstance(model, torch.nn.Module):
                 raise TypeError(f"ModelNew is no torch.nn.Module but a {type(model).__name__}.")
@@ -161,12 +151,12 @@ class Candidate:
             duration = clock() - start
         except BaseException as error:  # noqa: BLE001 - a submission may raise anything
             if self._check is not None and self._check.findings():
-                raise _Told("found", self._check.findings()) from None
+                raise Told("found", self._check.findings()) from None
             if self._refused is not None:
-                raise _Told("refused", self._refused) from None
-            raise _Told("raised", _describe(error, "forward")) from None
+                raise Told("refused", self._refused) from None
+            raise Told("raised", describe(error, "forward")) from None
         if self._refused is not None:
-            raise _Told("refused", self._refused)
+            raise Told("refused", self._refused)
         return value, duration
 
     def _install_extension(self, message: Load) -> None:
@@ -199,7 +189,7 @@ class Candidate:
         prepare = getattr(model, "prepare", None)
         if prepare is None:
             return None
-        with _told("prepare()"), torch.no_grad():
+        with told("prepare()"), torch.no_grad():
             start = time.perf_counter_ns()
             prepare()
         return time.perf_counter_ns() - start
@@ -215,14 +205,6 @@ class Candidate:
 
 
 @contextlib.contextmanager
-def _told(doing: str) -> Any:
-    try:
-        yield
-    except BaseException as error:  # noqa: BLE001 - a submission may raise anything
-        raise _Told("raised", _describe(error, doing)) from None
-
-
-@contextlib.contextmanager
 def _collected_later() -> Any:
     gc.disable()
     try:
@@ -231,19 +213,11 @@ def _collected_later() -> Any:
         gc.enable()
 
 
-def _describe(error: BaseException, doing: str) -> str:
-    """What was raised, and where in `model_new.py`: `model_new.py:12: y = f(x)`."""
-    own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == _FILE]
-    places = [f"  {_FILE}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own[-4:]]
-    text = "".join(traceback.format_exception_only(error)).strip()
-    return "\n".join([f"{doing} raised {text[:2000]}", *places])
-
-
 def _check_state(own: Mapping[str, torch.Tensor], specs: Mapping[str, TensorSpec]) -> None:
     """The same names, shapes and dtypes as the reference's state_dict."""
     missing, surplus = sorted(specs.keys() - own.keys()), sorted(own.keys() - specs.keys())
     if missing or surplus:
-        raise _Told(
+        raise Told(
             "raised",
             "ModelNew must have the state_dict of Model. "
             + (f"Missing: {', '.join(missing)}. " if missing else "")
@@ -253,7 +227,7 @@ def _check_state(own: Mapping[str, torch.Tensor], specs: Mapping[str, TensorSpec
     for name, spec in specs.items():
         tensor = own[name]
         if tuple(tensor.shape) != spec.shape or transport.dtype_name(tensor.dtype) != spec.dtype:
-            raise _Told(
+            raise Told(
                 "raised",
                 f"ModelNew's {name} is {transport.dtype_name(tensor.dtype)} "
                 f"{tuple(tensor.shape)}; Model's is {spec.dtype} {spec.shape}. Keep them equal.",

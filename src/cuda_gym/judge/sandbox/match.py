@@ -8,43 +8,28 @@ from __future__ import annotations
 
 import os
 import random
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
 
-from cuda_gym.core import Build, DrawFindings, Submission, Task, as_plain
-from cuda_gym.errors import Refused, WrongOutput
-from cuda_gym.judge.sandbox.protocol import (
-    Load,
-    Loaded,
-    Ran,
-    Reload,
-    Run,
-    TensorSpec,
-    Tree,
-    read_spec,
+from cuda_gym.core import Build, DrawFindings, Submission, Task, Timing, as_plain
+from cuda_gym.errors import WrongOutput
+from cuda_gym.judge.profiling import telemetry
+from cuda_gym.judge.profiling.baselines import Baseline
+from cuda_gym.judge.profiling.race import race
+from cuda_gym.judge.profiling.timing import TimingPlan, summarise
+from cuda_gym.judge.sandbox.blocks import (
+    CandidateBlocks,
+    Contents,
+    ReferenceBlocks,
+    require_launches,
 )
+from cuda_gym.judge.sandbox.deadlines import Deadlines
+from cuda_gym.judge.sandbox.protocol import Load, Loaded, Ran, Reload, TensorSpec, Tree, read_spec
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker, FoundByCheck
 from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.verification.conclusions import read_draw
 
-_SETTLE_S = 0.004
-"""The reference's threads spin for a moment after their last parallel region."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Deadlines:
-    """How long the other processes may take, in seconds."""
-
-    build_s: float = 60.0
-    load_s: float = 30.0
-    run_s: float = 20.0
-    """For the calls of one draw, or of one block."""
-    reference_s: float = 120.0
-    open_s: float = 600.0
-    """Import torch, admit the task, compile the reference: once a task."""
+__all__ = ["Match"]
 
 
 class Match:
@@ -135,10 +120,47 @@ class Match:
         finally:
             contents.close()
 
-    def sides(self, dry: CandidateWorker) -> tuple[ReferenceBlocks, CandidateBlocks]:
-        """The two sides of a race; `dry` is a candidate process that never loaded anything."""
-        reference = ReferenceBlocks(self._reference, self._deadlines, self._generator)
-        return reference, CandidateBlocks(self._candidate, dry, reference, self._deadlines)
+    def race(
+        self,
+        dry: CandidateWorker,
+        plan: TimingPlan,
+        baseline: Callable[[], Baseline],
+        *,
+        prepare_ns: int | None,
+    ) -> Timing:
+        """Time the candidate and the compiled reference in turns.
+
+        Args:
+            dry: A candidate process that never loaded anything.
+            plan: How long, how often, and what is left out.
+            baseline: The best times ever of the reference; they may improve in this race.
+            prepare_ns: What the candidate's `prepare()` took, where there is one.
+
+        Raises:
+            AgentError: the candidate failed, was wrong, or its clock is refused.
+        """
+        ours = ReferenceBlocks(self._reference, self._deadlines, self._generator)
+        theirs = CandidateBlocks(self._candidate, dry, ours, self._deadlines)
+        try:
+            pairs, first_call_us = race(
+                ours,
+                theirs,
+                plan,
+                best_compile_us=baseline().compile_us,
+                waited_us=telemetry.waited_for_cores_us,
+            )
+        finally:
+            ours.close()
+        best = baseline()
+        return summarise(
+            pairs,
+            plan,
+            timer="wall",
+            first_call_us=first_call_us,
+            best_compile_us=best.compile_us,
+            eager_over_compile=best.eager_over_compile,
+            prepare_us=None if prepare_ns is None else prepare_ns / 1000.0,
+        )
 
     def _draw(self, kind: str, *, repeats: int) -> DrawFindings:
         contents, description = self._new_draw(kind, repeats)
@@ -191,127 +213,3 @@ class Match:
             self._candidate.reload(Reload(weights=specs), region, deadline_s=self._deadlines.load_s)
         finally:
             os.close(region)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contents:
-    """Inputs of some calls, and room for their outputs, as the reference handed them out."""
-
-    trees: tuple[Tree, ...]
-    specs: tuple[tuple[TensorSpec, ...], ...]
-    inputs: int
-    """Descriptor of the sealed region; owned."""
-    outputs: int
-    content_bytes: int
-
-    @classmethod
-    def of(cls, value: Tree, inputs: int, outputs: int) -> Contents:
-        """Read the reference's answer, and own its descriptors."""
-        return cls(
-            trees=tuple(value["inputs"]),
-            specs=tuple(tuple(read_spec(s) for s in call) for call in value["outputs"]),
-            inputs=inputs,
-            outputs=outputs,
-            content_bytes=value["content_bytes"],
-        )
-
-    def message(self, count: int, *, poison: bool = False, dry: bool = False) -> Run:
-        """The order to call on the first `count` of them."""
-        return Run(inputs=self.trees[:count], outputs=self.specs[:count], poison=poison, dry=dry)
-
-    def close(self) -> None:
-        """Give the descriptors back."""
-        os.close(self.inputs)
-        os.close(self.outputs)
-
-
-class ReferenceBlocks:
-    """The reference's side of a race."""
-
-    def __init__(
-        self, reference: ReferenceWorker, deadlines: Deadlines, generator: random.Random
-    ) -> None:
-        self._reference = reference
-        self._deadlines = deadlines
-        self._generator = generator
-        self.contents: Contents | None = None
-
-    def new_contents(self, count: int) -> int:
-        """Make `count` inputs that nobody has seen; bytes of one call."""
-        self.close()
-        value, (inputs, outputs) = self._call(
-            "contents", count=count, seed=self._generator.getrandbits(48)
-        )
-        self.contents = Contents.of(value, inputs, outputs)
-        return self.contents.content_bytes
-
-    def run(self, count: int) -> Sequence[float]:
-        """Time the compiled reference on the first `count` of them."""
-        value, _ = self._call("run", count=count)
-        time.sleep(_SETTLE_S)
-        times: list[float] = value["call_us"]
-        return times
-
-    def check(self, count: int) -> None:
-        """Compare the candidate's outputs with the compiled reference's."""
-        value, _ = self._call("check", count=count)
-        ratio = float(value["error_ratio"])
-        if not ratio <= 1.0:
-            raise WrongOutput(
-                "An output of a timed call is wrong, though the untimed ones were right: "
-                f"its error is {ratio:.3g} times what is allowed. Every call has new inputs; "
-                "nothing may be kept from an earlier one."
-            )
-
-    def close(self) -> None:
-        """Give the contents back."""
-        if self.contents is not None:
-            self.contents.close()
-            self.contents = None
-
-    def _call(self, method: str, **arguments: Any) -> tuple[Tree, tuple[int, ...]]:
-        return self._reference.call(method, deadline_s=self._deadlines.reference_s, **arguments)
-
-
-class CandidateBlocks:
-    """The candidate's side of a race."""
-
-    def __init__(
-        self,
-        candidate: CandidateWorker,
-        dry: CandidateWorker,
-        reference: ReferenceBlocks,
-        deadlines: Deadlines,
-    ) -> None:
-        self._candidate = candidate
-        self._dry = dry
-        self._reference = reference
-        self._deadlines = deadlines
-
-    def run(self, count: int, *, dry: bool = False) -> tuple[Sequence[float], float]:
-        """Claimed microseconds of each call, and our own of the whole block."""
-        contents = self._reference.contents
-        assert contents is not None
-        worker = self._dry if dry else self._candidate
-        ran, wall_s = worker.run(
-            contents.message(count, dry=dry),
-            contents.inputs,
-            contents.outputs,
-            deadline_s=self._deadlines.run_s * 3,
-        )
-        if not dry:
-            require_launches(ran, count)
-        return [ns / 1000.0 for ns in ran.call_ns], wall_s * 1e6
-
-
-def require_launches(ran: Ran, num_calls: int) -> None:
-    """A right output that no kernel made was made on the host.
-
-    Raises:
-        Refused: with the counts.
-    """
-    if ran.launches + ran.library_calls < num_calls:
-        raise Refused(
-            f"The outputs are right, but {num_calls} calls launched {ran.launches} kernels. "
-            "Compute in a __global__ kernel, and launch it in every call."
-        )

@@ -14,7 +14,7 @@ from pathlib import Path
 from cuda_gym.core import Task
 from cuda_gym.errors import WorkerLost
 from cuda_gym.judge.profiling.baselines import Baseline
-from cuda_gym.judge.sandbox.match import Deadlines
+from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.protocol import Tree
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker, ZygoteWorker

@@ -55,6 +55,9 @@ def conclude_memory(findings: Findings, memory: tuple[MemoryFinding, ...] | None
     A race is a bug although the outputs were right this time. What host code has written is no kernel's
     work at all.
     """
+    if memory is None:
+        untold = f"{findings.summary} The memory check could not be run to its end."
+        return replace(findings, summary=untold)
     if not memory:
         return replace(findings, memory=memory)
     more = f" (and {len(memory) - 1} more)" if len(memory) > 1 else ""

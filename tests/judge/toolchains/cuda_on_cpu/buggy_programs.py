@@ -6,18 +6,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from cuda_gym.judge.toolchains.cuda_on_cpu.checking import KINDS
+
 PROGRAMS = Path(__file__).parents[3] / "cuda_programs" / "buggy"
 NAMES = sorted(path.stem for path in PROGRAMS.glob("*.cu"))
-KINDS = (
-    "data race",
-    "out of bounds",
-    "uninitialised read",
-    "divergent barrier",
-    "mismatched mask",
-    "deadlock",
-    "misaligned access",
-    "host access",
-)
 _FIRST_LINE = re.compile(
     rf"// finds: (?P<kind>{'|'.join(KINDS)})"
     r"(?P<access> read| write)?(?: (?:in|of) (?P<memory>shared|global|local) memory)?"

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tests.judge.toolchains.cuda_on_cpu.buggy_programs import (
-    KINDS,
-    NAMES,
-    PROGRAMS,
-    expected_finding,
-)
+from tests.judge.toolchains.cuda_on_cpu.buggy_programs import NAMES, PROGRAMS, expected_finding
+
+from cuda_gym.judge.toolchains.cuda_on_cpu.checking import KINDS
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 from tests.judge.toolchains.cuda_on_cpu import buggy_programs
+from tests.judge.toolchains.cuda_on_cpu.in_parallel import in_parallel
 
 from cuda_gym.core import MemoryFinding
 from cuda_gym.judge.toolchains.build_cache import BuildCache
@@ -16,7 +16,7 @@ from cuda_gym.judge.toolchains.cpu import CpuToolchain
 from cuda_gym.judge.toolchains.cuda_program import ProgramRun, build_program, check_program
 
 RIGHT = Path(__file__).parents[3] / "cuda_programs" / "right"
-PROGRAMS = sorted([*RIGHT.glob("*.cu"), *buggy_programs.PROGRAMS.glob("*.cu")])
+PROGRAMS = {p.stem: p for folder in (RIGHT, buggy_programs.PROGRAMS) for p in folder.glob("*.cu")}
 _DEADLINE_S = 30.0
 _NEEDS_SEVERAL_BLOCKS_AT_ONCE = {"producer_consumer_flags"}
 """The checking build runs blocks one after another."""
@@ -27,39 +27,34 @@ Checked = tuple[ProgramRun, tuple[MemoryFinding, ...]]
 @pytest.fixture(scope="module")
 def checks(
     request: pytest.FixtureRequest, toolchain: CpuToolchain, cache_folder: Path
-) -> Iterator[dict[Path, Future[Checked]]]:
+) -> Iterator[Mapping[str, Future[Checked]]]:
     """All programs that were asked for, built side by side."""
     toolchain.warm()
     cache = BuildCache(cache_folder)
 
-    def build_and_check(program: Path) -> Checked:
-        build = build_program([program], checking=True, cache=cache)
+    def build_and_check(name: str) -> Checked:
+        build = build_program([PROGRAMS[name]], checking=True, cache=cache)
         return check_program(build, deadline_s=_DEADLINE_S)
 
-    wanted = {
-        item.callspec.params["name"]
-        for item in request.session.items
-        if item.path == request.path and isinstance(item, pytest.Function)
-    }
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        yield {path: pool.submit(build_and_check, path) for path in PROGRAMS if path.stem in wanted}
+    with in_parallel(request, build_and_check) as checks:
+        yield checks
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in RIGHT.glob("*.cu")))
 def test_nothing_is_found_in_a_right_program(
-    checks: dict[Path, Future[Checked]], name: str
+    checks: Mapping[str, Future[Checked]], name: str
 ) -> None:
-    ran, findings = checks[RIGHT / f"{name}.cu"].result()
+    ran, findings = checks[name].result()
     assert [str(finding) for finding in findings] == []
     assert ran.status == 0 or name in _NEEDS_SEVERAL_BLOCKS_AT_ONCE
 
 
 @pytest.mark.parametrize("name", buggy_programs.NAMES)
 def test_the_bug_of_a_buggy_program_is_named(
-    checks: dict[Path, Future[Checked]], name: str
+    checks: Mapping[str, Future[Checked]], name: str
 ) -> None:
     expected = buggy_programs.expected_finding(name)
-    _, findings = checks[buggy_programs.PROGRAMS / f"{name}.cu"].result()
+    _, findings = checks[name].result()
     of_kind = [finding for finding in findings if finding.kind == expected.kind]
     assert expected.lines <= {side.line for finding in of_kind for side in finding.sides}
     # What the language's own checks find, an index or an alignment, is told without these two.

@@ -15,22 +15,21 @@ from typing import Any
 from cuda_gym.core import MemoryFinding, MemorySide
 from cuda_gym.judge.toolchains.cuda_on_cpu.source_lines import SourceLine, SourceLines
 
-__all__ = ["read_findings"]
+__all__ = ["KINDS", "read_findings"]
 
 _MOST = 40
 _LONGEST = 8000
-_KINDS = frozenset(
-    (
-        "data race",
-        "out of bounds",
-        "uninitialised read",
-        "divergent barrier",
-        "mismatched mask",
-        "deadlock",
-        "misaligned access",
-        "host access",
-    )
+KINDS = (
+    "data race",
+    "out of bounds",
+    "uninitialised read",
+    "divergent barrier",
+    "mismatched mask",
+    "deadlock",
+    "misaligned access",
+    "host access",
 )
+"""What can be wrong, as the runtime library and every finding call it."""
 _OURS = str(Path(__file__).parent / "include")
 
 
@@ -61,7 +60,7 @@ def read_findings(
 
 
 def _finding(plain: Mapping[str, Any], places: list[SourceLine | None]) -> MemoryFinding:
-    if plain["kind"] not in _KINDS:
+    if plain["kind"] not in KINDS:
         raise ValueError(plain["kind"])
     return MemoryFinding(
         kind=plain["kind"],

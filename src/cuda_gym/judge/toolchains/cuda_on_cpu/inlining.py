@@ -24,6 +24,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
     NotUnderstood,
     Statement,
     Token,
+    behind,
     read_block,
     split,
 )
@@ -139,7 +140,7 @@ class _Inliner:
                 raise NotUnderstood("a function that cannot be inlined")
             if at and tokens[at - 1].text in (".", "->", "::", "&"):
                 raise NotUnderstood("a function by another name")
-            last = _closing(tokens, opening)
+            last = behind(tokens, opening) - 1
             inside = tokens[opening + 1 : last]
             arguments = split(inside, ",") if inside else []
             start, end = token.start, tokens[last].end
@@ -202,12 +203,3 @@ def _types(statements: Sequence[Statement]) -> dict[str, str | None]:
             kind = variable.type if is_plain else None
             found[variable.name] = None if found.get(variable.name, kind) != kind else kind
     return found
-
-
-def _closing(tokens: Sequence[Token], opening: int) -> int:
-    depth = 0
-    for at in range(opening, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[at].text, 0)
-        if depth == 0:
-            return at
-    raise NotUnderstood("brackets that do not match")

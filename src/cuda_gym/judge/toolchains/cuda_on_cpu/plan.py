@@ -17,6 +17,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
     NotUnderstood,
     Statement,
     Token,
+    behind,
     split,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.surroundings import Surroundings
@@ -184,7 +185,9 @@ class _Planner:
                 self._check_barrier(tokens)
             if token.text not in MEETINGS:
                 continue
-            closing = _closing(tokens, number + 1)
+            if number + 1 >= len(tokens) or tokens[number + 1].text != "(":
+                raise NotUnderstood("a warp operation that is not called")
+            closing = behind(tokens, number + 1) - 1
             if found and token.start < found[-1].end:
                 raise NotUnderstood("a warp operation inside of another one")
             arguments = split(tokens[number + 2 : closing], ",")
@@ -251,14 +254,3 @@ def _check_simple(node: Node) -> None:
         if any(token.text.endswith("=") and len(token.text) < 4 and token.text not in
                ("==", "<=", ">=", "!=") for argument in call.arguments for token in argument):  # fmt: skip
             raise NotUnderstood("an assignment inside of a warp operation")
-
-
-def _closing(tokens: Sequence[Token], opening: int) -> int:
-    if opening >= len(tokens) or tokens[opening].text != "(":
-        raise NotUnderstood("a warp operation that is not called")
-    depth = 0
-    for at in range(opening, len(tokens)):
-        depth += {"(": 1, ")": -1}.get(tokens[at].text, 0)
-        if depth == 0:
-            return at
-    raise NotUnderstood("brackets that do not match")

@@ -59,8 +59,9 @@ class Runtime:
     def install_fault_handler(self, fd: int) -> None:
         """On a fault of the processor write one line to a descriptor and leave with status 139.
 
-        On SIGQUIT, which stands for a missed deadline, the line tells what the current block is doing, and
-        the status is 124. The line of a fault names the address, the kernel, the block, and the thread of a kernel that runs as fibers.
+        The line names the address, the kernel, the block, and the thread of a kernel that runs as
+        fibers. On SIGQUIT, which stands for a missed deadline, the line tells what the current block
+        is doing, and the status is 124.
         """
         if self._runtime.cuda_on_cpu_install_fault_handler(ctypes.c_int(fd)) != 0:
             raise OSError("the fault handler cannot be installed: sigaction failed")

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from enum import Enum, unique
 from typing import NamedTuple
 
-__all__ = ["Form", "NotUnderstood", "Statement", "Token", "read_block", "split", "tokens_of"]
+__all__ = [
+    "Form",
+    "NotUnderstood",
+    "Statement",
+    "Token",
+    "behind",
+    "read_block",
+    "split",
+    "tokens_of",
+]
 
 
 class NotUnderstood(Exception):
@@ -119,7 +128,7 @@ def split(tokens: Sequence[Token], separator: str) -> list[Sequence[Token]]:
         if tokens[at].text == separator:
             pieces.append(tokens[first:at])
             first = at + 1
-        at = _behind(tokens, at)
+        at = behind(tokens, at)
     return [*pieces, tokens[first:]]
 
 
@@ -149,7 +158,7 @@ def _is_value(token: Token) -> bool:
     return token.is_name and token.text not in ("return", "else", "do", "case")
 
 
-def _behind(tokens: Sequence[Token], at: int) -> int:
+def behind(tokens: Sequence[Token], at: int) -> int:
     """The place behind a token, or behind the bracket that closes it."""
     closer = _CLOSER.get(tokens[at].text)
     if closer is None:
@@ -185,7 +194,7 @@ class _Reader:
             raise NotUnderstood("a statement is missing")
         word = self._tokens[at].text
         if word == "{":
-            end = _behind(self._tokens, at)
+            end = behind(self._tokens, at)
             return self._made(Form.BLOCK, at, end, parts=self.statements(at + 1, end - 1))
         if word in _HEADED:
             return self._headed(_HEADED[word], at)
@@ -201,13 +210,13 @@ class _Reader:
             opening += 1
         if self._text(opening) != "(":
             raise NotUnderstood(f"{form.value} without its parentheses")
-        closing = _behind(self._tokens, opening)
+        closing = behind(self._tokens, opening)
         head = self._tokens[opening + 1 : closing - 1]
         if form is Form.SWITCH:
             # Its labels are of no interest: it is kept whole.
             if self._text(closing) != "{":
                 raise NotUnderstood("switch without a block")
-            return self._made(form, at, _behind(self._tokens, closing), head=head)
+            return self._made(form, at, behind(self._tokens, closing), head=head)
         part, end = self._statement(closing)
         parts = [part]
         if form is Form.IF and self._text(end) == "else":
@@ -219,7 +228,7 @@ class _Reader:
         part, end = self._statement(at + 1)
         if self._text(end) != "while" or self._text(end + 1) != "(":
             raise NotUnderstood("do without while")
-        closing = _behind(self._tokens, end + 1)
+        closing = behind(self._tokens, end + 1)
         if self._text(closing) != ";":
             raise NotUnderstood("do without its semicolon")
         head = self._tokens[end + 2 : closing - 1]
@@ -232,7 +241,7 @@ class _Reader:
                 raise NotUnderstood("a statement without its semicolon")
             if end > at and self._tokens[end].text in (*_HEADED, *_JUMPS, "do", "else"):
                 raise NotUnderstood("a macro that stands for a statement")
-            end = _behind(self._tokens, end)
+            end = behind(self._tokens, end)
         if self._text(at + 1) == ":" and self._tokens[at].is_name:
             raise NotUnderstood("a label")
         return self._made(_JUMPS.get(self._tokens[at].text, Form.SIMPLE), at, end + 1)

@@ -27,6 +27,14 @@ inline T fold(const T (&items)[count], Operation operation) {
   return sum;
 }
 
+// Where an item of the current thread lies in the block's array: its items are neighbours, or the
+// threads take turns.
+template <int num_threads, int items_per_thread>
+CUDA_ON_CPU_INLINE int place_of_item(int item, bool is_striped) {
+  const int thread = (int)thread_rank();
+  return is_striped ? item * num_threads + thread : thread * items_per_thread + item;
+}
+
 // The storage of a primitive that is given none. Each primitive has its own.
 template <class Storage>
 inline Storage& private_storage() {

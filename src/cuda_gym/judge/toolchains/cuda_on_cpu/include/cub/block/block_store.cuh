@@ -36,10 +36,8 @@ class BlockStore {
 
  private:
   static int place(int item) {
-    const int thread = (int)cuda_on_cpu::thread_rank();
-    return ALGORITHM == BLOCK_STORE_STRIPED
-               ? item * BLOCK_DIM_X * BLOCK_DIM_Y * BLOCK_DIM_Z + thread
-               : thread * ITEMS_PER_THREAD + item;
+    return cuda_on_cpu::place_of_item<BLOCK_DIM_X * BLOCK_DIM_Y * BLOCK_DIM_Z, ITEMS_PER_THREAD>(
+        item, ALGORITHM == BLOCK_STORE_STRIPED);
   }
 };
 

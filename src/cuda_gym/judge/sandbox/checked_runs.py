@@ -14,42 +14,55 @@ import secrets
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from cuda_gym.core import Build, MemoryFinding, Submission, Task
-from cuda_gym.errors import CandidateTimeout, CompileError
+from cuda_gym.errors import AgentError, CandidateTimeout, CompileError
+from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
-from cuda_gym.judge.sandbox.match import Deadlines, Match
+from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
 from cuda_gym.judge.toolchains.toolchain import Toolchain
 
-__all__ = ["MemoryChecks"]
+__all__ = ["CheckedRuns"]
 
 _CHECKED_BLOCKS = 64
 """Of each launch: neighbours at both ends and in the middle. Every access of a block is looked at."""
 
 
-class MemoryChecks:
+class CheckedRuns:
     """Checks submissions on one device. Safe to use from several threads."""
 
     def __init__(
-        self, toolchain: Toolchain, pool: WorkerPool, lock: DeviceLock, deadlines: Deadlines
+        self,
+        toolchain: Toolchain,
+        pool: WorkerPool,
+        lock: DeviceLock,
+        *,
+        deadlines: Deadlines,
+        num_threads: int,
     ) -> None:
         self._toolchain = toolchain
         self._pool = pool
         self._lock = lock
         self._deadlines = deadlines
+        self._num_threads = num_threads
         self._builds = ThreadPoolExecutor(2, thread_name_prefix="checking build")
 
     def build(self, submission: Submission) -> Future[Build | None]:
         """The checking build; None where there is none, though the ordinary one was built."""
         return self._builds.submit(self._build, submission)
 
+    def try_run(
+        self, task: Task, submission: Submission, reference: OpenReference, build: Build | None
+    ) -> tuple[MemoryFinding, ...] | None:
+        """What `run` finds; None where there is no build, or no end: that accuses nobody."""
+        if build is None:
+            return None
+        try:
+            return self.run(task, submission, reference, build)
+        except AgentError:
+            return None
+
     def run(
-        self,
-        task: Task,
-        submission: Submission,
-        reference: OpenReference,
-        build: Build,
-        *,
-        num_threads: int,
+        self, task: Task, submission: Submission, reference: OpenReference, build: Build
     ) -> tuple[MemoryFinding, ...]:
         """Run one draw in the checking build.
 
@@ -67,7 +80,11 @@ class MemoryChecks:
                     generator=random.Random(secrets.randbits(64)),
                 )
                 match.load(
-                    task, submission, build, num_threads=num_threads, check_blocks=_CHECKED_BLOCKS
+                    task,
+                    submission,
+                    build,
+                    num_threads=self._num_threads,
+                    check_blocks=_CHECKED_BLOCKS,
                 )
                 return self._toolchain.read_findings(build, match.check_memory())
             finally:

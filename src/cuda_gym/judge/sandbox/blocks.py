@@ -1,0 +1,148 @@
+"""The contents of calls, and the two sides of a race over them.
+
+Only descriptors and specs are passed on; no region is ever mapped here.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cuda_gym.errors import Refused, WrongOutput
+from cuda_gym.judge.sandbox.deadlines import Deadlines
+from cuda_gym.judge.sandbox.protocol import Ran, Run, TensorSpec, Tree, read_spec
+from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
+from cuda_gym.judge.sandbox.workers import CandidateWorker
+
+__all__ = ["CandidateBlocks", "Contents", "ReferenceBlocks", "require_launches"]
+
+_SETTLE_S = 0.004
+"""The reference's threads spin for a moment after their last parallel region."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """Inputs of some calls, and room for their outputs, as the reference handed them out."""
+
+    trees: tuple[Tree, ...]
+    specs: tuple[tuple[TensorSpec, ...], ...]
+    inputs: int
+    """Descriptor of the sealed region; owned."""
+    outputs: int
+    content_bytes: int
+
+    @classmethod
+    def of(cls, value: Tree, inputs: int, outputs: int) -> Contents:
+        """Read the reference's answer, and own its descriptors."""
+        return cls(
+            trees=tuple(value["inputs"]),
+            specs=tuple(tuple(read_spec(s) for s in call) for call in value["outputs"]),
+            inputs=inputs,
+            outputs=outputs,
+            content_bytes=value["content_bytes"],
+        )
+
+    def message(self, count: int, *, poison: bool = False, dry: bool = False) -> Run:
+        """The order to call on the first `count` of them."""
+        return Run(inputs=self.trees[:count], outputs=self.specs[:count], poison=poison, dry=dry)
+
+    def close(self) -> None:
+        """Give the descriptors back."""
+        os.close(self.inputs)
+        os.close(self.outputs)
+
+
+class ReferenceBlocks:
+    """The reference's side of a race."""
+
+    def __init__(
+        self, reference: ReferenceWorker, deadlines: Deadlines, generator: random.Random
+    ) -> None:
+        self._reference = reference
+        self._deadlines = deadlines
+        self._generator = generator
+        self.contents: Contents | None = None
+
+    def new_contents(self, count: int) -> int:
+        """Make `count` inputs that nobody has seen; bytes of one call."""
+        self.close()
+        value, (inputs, outputs) = self._call(
+            "contents", count=count, seed=self._generator.getrandbits(48)
+        )
+        self.contents = Contents.of(value, inputs, outputs)
+        return self.contents.content_bytes
+
+    def run(self, count: int) -> Sequence[float]:
+        """Time the compiled reference on the first `count` of them."""
+        value, _ = self._call("run", count=count)
+        time.sleep(_SETTLE_S)
+        times: list[float] = value["call_us"]
+        return times
+
+    def check(self, count: int) -> None:
+        """Compare the candidate's outputs with the compiled reference's."""
+        value, _ = self._call("check", count=count)
+        ratio = float(value["error_ratio"])
+        if not ratio <= 1.0:
+            raise WrongOutput(
+                "An output of a timed call is wrong, though the untimed ones were right: "
+                f"its error is {ratio:.3g} times what is allowed. Every call has new inputs; "
+                "nothing may be kept from an earlier one."
+            )
+
+    def close(self) -> None:
+        """Give the contents back."""
+        if self.contents is not None:
+            self.contents.close()
+            self.contents = None
+
+    def _call(self, method: str, **arguments: Any) -> tuple[Tree, tuple[int, ...]]:
+        return self._reference.call(method, deadline_s=self._deadlines.reference_s, **arguments)
+
+
+class CandidateBlocks:
+    """The candidate's side of a race."""
+
+    def __init__(
+        self,
+        candidate: CandidateWorker,
+        dry: CandidateWorker,
+        reference: ReferenceBlocks,
+        deadlines: Deadlines,
+    ) -> None:
+        self._candidate = candidate
+        self._dry = dry
+        self._reference = reference
+        self._deadlines = deadlines
+
+    def run(self, count: int, *, dry: bool = False) -> tuple[Sequence[float], float]:
+        """Claimed microseconds of each call, and our own of the whole block."""
+        contents = self._reference.contents
+        assert contents is not None
+        worker = self._dry if dry else self._candidate
+        ran, wall_s = worker.run(
+            contents.message(count, dry=dry),
+            contents.inputs,
+            contents.outputs,
+            deadline_s=self._deadlines.run_s * 3,
+        )
+        if not dry:
+            require_launches(ran, count)
+        return [ns / 1000.0 for ns in ran.call_ns], wall_s * 1e6
+
+
+def require_launches(ran: Ran, num_calls: int) -> None:
+    """A right output that no kernel made was made on the host.
+
+    Raises:
+        Refused: with the counts.
+    """
+    if ran.launches + ran.library_calls < num_calls:
+        raise Refused(
+            f"The outputs are right, but {num_calls} calls launched {ran.launches} kernels. "
+            "Compute in a __global__ kernel, and launch it in every call."
+        )

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from cuda_gym.core import Findings, MemoryFinding, MemorySide, Outcome
+from cuda_gym.judge.verification.conclusions import conclude_memory
+
+RIGHT = Findings(outcome=Outcome.CORRECT, summary="Right on 8 hidden draws.")
+
+
+def found(kind: str) -> MemoryFinding:
+    side = MemorySide(does="writes", file="kernels/k.cu", line=7)
+    return MemoryFinding(kind=kind, text="4 bytes at `x` + 0", kernel="k", sides=(side,))
+
+
+def test_clean_memory_leaves_a_right_submission_right() -> None:
+    findings = conclude_memory(RIGHT, ())
+    assert (findings.outcome, findings.summary) == (Outcome.CORRECT, RIGHT.summary)
+    assert findings.memory == ()
+
+
+def test_a_check_that_did_not_end_accuses_nobody_and_is_told() -> None:
+    findings = conclude_memory(RIGHT, None)
+    assert findings.outcome is Outcome.CORRECT
+    assert findings.memory is None
+    assert "could not be run to its end" in findings.summary
+
+
+@pytest.mark.parametrize(
+    ("kinds", "outcome"),
+    [
+        (("data race",), Outcome.WRONG),
+        (("host access", "data race"), Outcome.WRONG),
+        (("host access", "host access"), Outcome.REFUSED),
+    ],
+)
+def test_a_bug_is_wrong_and_work_of_the_host_is_refused(
+    kinds: tuple[str, ...], outcome: Outcome
+) -> None:
+    findings = conclude_memory(RIGHT, tuple(map(found, kinds)))
+    assert findings.outcome is outcome
+    assert f"{kinds[0]} in kernel k at kernels/k.cu:7" in findings.summary
