@@ -27,7 +27,7 @@ from cuda_gym.judge.verification.nests import tensors_in
 __all__ = ["MemoryCheck"]
 
 _POISON = 0xFFF5
-"""As in runtime_library/checking/memory.h: a NaN in every floating type, far outside any index."""
+"""As in runtime_library/checks.h: a NaN in every floating type, far outside any index."""
 _FRESH = (
     (torch, ("empty", "empty_like", "empty_strided")),
     (torch.Tensor, ("new_empty", "new_empty_strided")),

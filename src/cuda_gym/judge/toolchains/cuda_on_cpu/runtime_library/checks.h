@@ -1,6 +1,7 @@
 // What the scheduler tells the checking build; nothing at all in the fast one.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 
 #include "../include/cuda_on_cpu/block.h"
@@ -21,6 +22,8 @@ namespace checks {
 
 #if CUDA_ON_CPU_CHECKING
 
+// What fresh memory holds: a NaN in every floating type, and far outside any index.
+constexpr uint32_t poison = 0xfff5fff5u;
 // Bytes on both sides of dynamic shared memory that nobody may touch; a page, for its alignment.
 constexpr size_t margin = 4096;
 

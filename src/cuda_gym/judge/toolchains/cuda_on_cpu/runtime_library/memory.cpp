@@ -17,8 +17,6 @@ constexpr size_t alignment = 256;
 #if CUDA_ON_CPU_CHECKING
 // Between allocations, so that an index that leaves one does not land in the next.
 constexpr size_t gap = alignment;
-// A NaN in every floating type, and far outside any index.
-constexpr uint32_t poison = 0xfff5fff5u;
 #else
 constexpr size_t gap = 0;
 #endif
@@ -73,7 +71,7 @@ void tell_checks(const Allocation& allocation) {
 #if CUDA_ON_CPU_CHECKING
   if (allocation.kind != MemoryKind::registered) {
     uint32_t* const words = reinterpret_cast<uint32_t*>(allocation.start);
-    for (size_t i = 0; i < (allocation.bytes + 3) / 4; ++i) words[i] = poison;
+    for (size_t i = 0; i < (allocation.bytes + 3) / 4; ++i) words[i] = checks::poison;
   }
 #endif
   const Space space = allocation.kind == MemoryKind::device ? Space::global : Space::host_too;

@@ -34,3 +34,10 @@
 #define CUDA_ON_CPU_TLS __attribute__((tls_model("initial-exec")))
 #define CUDA_ON_CPU_TEXT_(...) #__VA_ARGS__
 #define CUDA_ON_CPU_TEXT(...) CUDA_ON_CPU_TEXT_(__VA_ARGS__)
+// In front of a loop over the threads of a block: those that do not wait for each other may run in any
+// order.
+#if defined(__clang__)
+#define CUDA_ON_CPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define CUDA_ON_CPU_INDEPENDENT _Pragma("GCC ivdep")
+#endif

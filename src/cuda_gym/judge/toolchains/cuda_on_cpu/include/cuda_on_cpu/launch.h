@@ -63,12 +63,7 @@ __attribute__((flatten)) void run_block(const void* body_address, const Index* b
   if (size_x == 0 || size_x > max_threads) __builtin_unreachable();
   for (unsigned z = 0; z < size_z; ++z)
     for (unsigned y = 0; y < size_y; ++y)
-// Threads of a block that do not wait for each other may run in any order.
-#if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
-#else
-#pragma GCC ivdep
-#endif
+      CUDA_ON_CPU_INDEPENDENT
       for (unsigned x = 0; x < size_x; ++x) {
         Thread thread = first;
         thread.thread_index = {x, y, z};

@@ -7,12 +7,6 @@
 
 #include "block.h"
 
-#if defined(__clang__)
-#define CUDA_ON_CPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define CUDA_ON_CPU_INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
 // The first words of such a kernel, which runs once a block. Where a whole value is asked of
 // threadIdx outside of a phase, it is that of the first thread.
 #define CUDA_ON_CPU_PHASES                                                                        \

@@ -122,8 +122,8 @@ void mark_freed(uintptr_t start) {
 
 void note_heap(void* start, size_t bytes) {
   if (!start || !cuda_on_cpu_block->current) return;
-  const size_t num_words = bytes / sizeof poison;
-  for (size_t i = 0; i < num_words; ++i) static_cast<uint32_t*>(start)[i] = poison;
+  const size_t num_words = bytes / sizeof checks::poison;
+  for (size_t i = 0; i < num_words; ++i) static_cast<uint32_t*>(start)[i] = checks::poison;
   state.memory.add(reinterpret_cast<uintptr_t>(start), bytes, Space::heap, "memory of the kernel's own");
 }
 

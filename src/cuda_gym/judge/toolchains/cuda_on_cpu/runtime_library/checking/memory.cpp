@@ -186,7 +186,7 @@ bool is_poisoned(uintptr_t address, size_t bytes, const Range& range) {
     uint32_t value;
     if (word + 4 > range.end) return false;
     memcpy(&value, reinterpret_cast<const void*>(word), sizeof value);
-    if (value != poison) return false;
+    if (value != checks::poison) return false;
   }
   return true;
 }

@@ -81,9 +81,6 @@ class Memory {
   Range* last_ = nullptr;
 };
 
-// What fresh memory holds: a NaN in every floating type, and far outside any index.
-constexpr uint32_t poison = 0xfff5fff5u;
-
 // Whether an aligned word is as the allocation left it. Reads the memory.
 bool is_poisoned(uintptr_t address, size_t bytes, const Range& range);
 
