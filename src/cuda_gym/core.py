@@ -37,6 +37,7 @@ __all__ = [
     "Mismatch",
     "Observation",
     "Outcome",
+    "Roofline",
     "Severity",
     "Stage",
     "Submission",
@@ -103,6 +104,18 @@ class Band(Enum):
     """Several stages, or a fight with a tuned library."""
 
 
+@unique
+class Roofline(Enum):
+    """What bounds the best possible kernel of a task."""
+
+    MEMORY = "memory"
+    """Bytes: each is read or written once, and little is computed with it."""
+    COMPUTE = "compute"
+    """Arithmetic: every byte is used again and again, as in a product of matrices."""
+    LATENCY = "latency"
+    """Neither: a chain of steps that wait for each other."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """A reference PyTorch module, its inputs, and the rules it is judged by."""
@@ -116,6 +129,8 @@ class Task:
     family: str = "other"
     """What kind of computation: `softmax`, `reduction`, `matmul`, ..."""
     band: Band | None = None
+    """None where nobody has said."""
+    roofline: Roofline | None = None
     """None where nobody has said."""
     library: tuple[str, ...] = ()
     """The calls of `cuda_extension.library` that are allowed: `gemm`, `bmm`, `conv`."""

@@ -7,7 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cuda_gym.core import Findings, Outcome, Submission, Timing, Verdict
-from cuda_gym.envs.feedback import describe_findings, describe_time
+from cuda_gym.envs.feedback.findings_page import describe_findings
+from cuda_gym.envs.feedback.words import describe_time
 
 __all__ = [
     "conditions_view",

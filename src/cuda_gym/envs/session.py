@@ -16,7 +16,8 @@ from pathlib import Path
 from cuda_gym.core import Action, Episode, Observation, Stage, Submission, Task, Turn
 from cuda_gym.envs.actions import parse_action
 from cuda_gym.envs.briefing import first_text, open_workspace
-from cuda_gym.envs.feedback import describe_settlement, describe_verdict
+from cuda_gym.envs.feedback.profile_page import describe_verdict
+from cuda_gym.envs.feedback.submit_page import describe_settlement
 from cuda_gym.envs.observation import StepResult, info_of, observe, valid
 from cuda_gym.envs.reward import REWARDS, Ledger, Measurement
 from cuda_gym.envs.rules import Rules

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from cuda_gym.core import Device, Findings, Outcome, Submission, Task, Verdict
 from cuda_gym.envs.actions import ToolCall
-from cuda_gym.envs.feedback import describe_findings
+from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.search import MAX_HITS, search
 from cuda_gym.envs.signatures import arguments_model, checked_arguments, closest, tool_schema
 from cuda_gym.envs.workspace import Workspace

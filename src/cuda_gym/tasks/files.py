@@ -3,7 +3,7 @@
 The format: `class Model`, `get_inputs()` and `get_init_inputs()` at module level. Optional: a
 docstring, whose first line becomes the title, and a literal that says more:
 
-    TASK = {"title": "Softmax", "family": "softmax", "band": "medium", "library": ["gemm"]}
+    TASK = {"family": "matmul", "band": "hard", "roofline": "compute", "library": ["gemm"]}
 
 Covered: reading the file and its syntax tree; nothing in it is executed. Not covered: whether the
 module runs and can be judged fairly, which only running it shows.
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cuda_gym.core import Band, Task
+from cuda_gym.core import Band, Roofline, Task
 from cuda_gym.errors import BadTask, UnknownTask
 
 __all__ = ["MAX_BYTES", "did_you_mean", "task_from_file", "task_from_source"]
@@ -31,6 +31,7 @@ MAX_BYTES = 1_000_000
 _MAX_TITLE = 100
 _FORMAT = "A task has `class Model(nn.Module)`, `get_inputs()` and `get_init_inputs()`."
 _BANDS = tuple(band.value for band in Band)
+_ROOFLINES = tuple(roofline.value for roofline in Roofline)
 _LIBRARY = ("gemm", "bmm", "conv")
 
 
@@ -74,6 +75,7 @@ def task_from_source(source: str, *, id: str, origin: str, title: str) -> Task:
         title=" ".join(chosen.split())[:_MAX_TITLE],
         family=said.get("family", "other"),
         band=Band(said["band"]) if "band" in said else None,
+        roofline=Roofline(said["roofline"]) if "roofline" in said else None,
         library=tuple(said.get("library", ())),
         allow_tf32=said.get("allow_tf32", False),
     )
@@ -243,6 +245,10 @@ _ENTRIES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "title": (_is_text, "one line of text"),
     "family": (_is_text, "one word, such as 'softmax' or 'matmul'"),
     "band": (lambda value: value in _BANDS, f"one of {', '.join(map(repr, _BANDS))}"),
+    "roofline": (
+        lambda value: value in _ROOFLINES,
+        f"one of {', '.join(map(repr, _ROOFLINES))}",
+    ),
     "library": (_is_library, f"a list of {', '.join(map(repr, _LIBRARY))}"),
     "allow_tf32": (lambda value: isinstance(value, bool), "True or False"),
 }

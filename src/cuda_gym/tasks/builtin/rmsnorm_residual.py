@@ -7,7 +7,7 @@ stream, and the sum is normalised to unit mean square and scaled feature by feat
 import torch
 from torch import nn
 
-TASK = {"family": "normalisation", "band": "medium"}
+TASK = {"family": "normalisation", "band": "medium", "roofline": "memory"}
 
 
 class Model(nn.Module):

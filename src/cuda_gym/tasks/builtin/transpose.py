@@ -7,7 +7,7 @@ two sides is scattered unless the matrix is moved tile by tile.
 import torch
 from torch import nn
 
-TASK = {"family": "movement", "band": "medium"}
+TASK = {"family": "movement", "band": "medium", "roofline": "memory"}
 
 
 class Model(nn.Module):

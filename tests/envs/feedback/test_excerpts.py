@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from cuda_gym.core import Diagnostic, MemoryFinding, MemorySide, Severity, Submission
-from cuda_gym.envs.excerpts import describe_diagnostics, describe_memory
+from cuda_gym.envs.feedback.excerpts import describe_diagnostics, describe_memory
 
 SUBMISSION = Submission.of({"kernels/k.cu": "int a;\n\tint b = c;\nint d;\n", "model_new.py": ""})
 

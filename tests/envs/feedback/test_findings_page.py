@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 
 from cuda_gym.core import Diagnostic, Findings, Outcome, Severity, Submission, Verdict
-from cuda_gym.envs.feedback import describe_findings, describe_settlement, describe_verdict
+from cuda_gym.envs.feedback.findings_page import describe_findings
+from cuda_gym.envs.feedback.profile_page import describe_verdict
+from cuda_gym.envs.feedback.submit_page import describe_settlement
 
 FILES = Submission.of({"kernels/relu.cu": "first\n\tx = y;\n", "model_new.py": ""})
 Find = Callable[[Outcome | None], Findings]
@@ -59,24 +61,6 @@ def test_a_wrong_draw_is_told_with_counts_places_and_pattern(make_findings: Find
         assert part in text
 
 
-def test_a_verdict_shows_times_ratios_and_interval(make_verdict: Callable[..., Verdict]) -> None:
-    text = describe_verdict(make_verdict(Outcome.CORRECT, 2.0), FILES)
-    assert "yours            50.0 us" in text
-    assert "torch.compile   100.0 us               2.00x  [1.96, 2.04]" in text
-    assert "eager           120.0 us               2.40x" in text
-    assert "load 0.50" in text
-
-
-@pytest.mark.parametrize(
-    ("speedup", "advice"), [(0.5, "slower than"), (1.0, "within the noise"), (3.0, "submit")]
-)
-def test_the_advice_follows_the_interval(
-    make_verdict: Callable[..., Verdict], speedup: float, advice: str
-) -> None:
-    text = describe_verdict(make_verdict(Outcome.CORRECT, speedup), FILES)
-    assert advice in text.split("Next:")[1]
-
-
 @pytest.mark.parametrize("outcome", list(Outcome))
 def test_every_outcome_is_told_in_words_everywhere(
     make_verdict: Callable[..., Verdict], outcome: Outcome
@@ -91,10 +75,6 @@ def test_what_it_printed_is_shown_bounded(make_findings: Find) -> None:
     text = describe_findings(findings, FILES)
     assert "It printed:\nxxx" in text
     assert len(text) < 1500
-
-
-def test_a_settlement_without_anything_handed_in_says_so() -> None:
-    assert "Nothing was handed in" in describe_settlement(None, FILES, paid=0.0)
 
 
 def test_the_first_error_is_told_once() -> None:

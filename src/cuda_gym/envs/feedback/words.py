@@ -1,0 +1,26 @@
+"""Small words that several pages share."""
+
+from __future__ import annotations
+
+__all__ = ["describe_time", "joined"]
+
+
+def describe_time(time_us: float) -> str:
+    """A time in the unit that suits it.
+
+    >>> describe_time(0.5), describe_time(12.34), describe_time(2500), describe_time(3.2e6)
+    ('0.500 us', '12.3 us', '2.50 ms', '3.20 s')
+    """
+    for unit, scale in (("s", 1e6), ("ms", 1e3)):
+        if time_us >= scale:
+            return (
+                f"{time_us / scale:.3g} {unit}"
+                if time_us / scale >= 100
+                else f"{time_us / scale:.2f} {unit}"
+            )
+    return f"{time_us:.1f} us" if time_us >= 10 else f"{time_us:.3f} us"
+
+
+def joined(*parts: str) -> str:
+    """The parts that are not empty, a line each."""
+    return "\n".join(part for part in parts if part)
