@@ -136,11 +136,17 @@ class Task:
     """The calls of `cuda_extension.library` that are allowed: `gemm`, `bmm`, `conv`."""
     allow_tf32: bool = False
     """Whether both sides may use TF32 matrix units."""
+    sizes: tuple[tuple[str, str, int], ...] = ()
+    """(kind of device, name of a constant, its value there), where a device wants other sizes."""
 
     @property
     def hash(self) -> str:
         """Content hash of all that decides a Verdict; the title and the id do not."""
         return _digest(["task", self.source, sorted(self.library), self.allow_tf32])
+
+    def sizes_on(self, device: Device) -> dict[str, int]:
+        """The constants that have another value on a device."""
+        return {name: value for kind, name, value in self.sizes if kind == device.kind}
 
 
 @dataclass(frozen=True)

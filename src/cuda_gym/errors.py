@@ -25,6 +25,8 @@ A message says the fact, the value, and the way out. Catch only what you can ans
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ __all__ = [
     "WorkerLost",
     "WorkspaceError",
     "WrongOutput",
+    "did_you_mean",
 ]
 
 
@@ -137,3 +140,26 @@ class WorkerLost(MachineError):
 
 class StorageError(MachineError):
     """A full disk, a folder without permission, or a workspace in use."""
+
+
+def did_you_mean(name: str, names: Iterable[str], *, however_far: bool = False) -> str:
+    """A question with the nearest names, at most three, nearest first; or nothing.
+
+    Args:
+        name: What was asked for.
+        names: What there is, perhaps as `suite/name`: the part behind the last `/` counts too.
+        however_far: Whether names are told that are not like it at all.
+
+    >>> did_you_mean("softmx", ["core/row_sum", "core/softmax"])
+    " Did you mean 'core/softmax'?"
+    """
+    asked = name[:200]
+
+    def likeness(other: str) -> float:
+        pairs = ((asked, other), (asked.rpartition("/")[2], other.rpartition("/")[2]))
+        return max(difflib.SequenceMatcher(a=a, b=b).ratio() for a, b in pairs)
+
+    ranked = sorted(((likeness(other), other) for other in names), key=lambda pair: -pair[0])
+    near = [repr(other) for score, other in ranked[:3] if however_far or score >= 0.6]
+    *others, last = near or [""]
+    return f" Did you mean {', '.join(others)}{' or ' if others else ''}{last}?" if last else ""

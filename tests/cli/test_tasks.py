@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,19 @@ def test_every_task_of_core_has_its_line(capsys: pytest.CaptureFixture[str]) -> 
         assert task.family in line
         assert task.band is not None
         assert task.band.value in line
+
+
+def test_a_suite_with_a_broken_file_says_what_is_broken_and_lists_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = "class Model: ...\ndef get_inputs(): ...\ndef get_init_inputs(): ...\n"
+    (tmp_path / "right.py").write_text(task)
+    (tmp_path / "wrong.py").write_text("class Model: ...\n")
+    assert main(["tasks", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert str(tmp_path / "right.py") in told.out
+    assert f"broken: {tmp_path / 'wrong.py'}: " in told.err
+    assert "has no function `get_inputs()`" in told.err
 
 
 def test_with_json_every_task_is_listed_with_its_hash(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,9 @@ import pytest
 from cuda_gym.errors import BadTask, UnknownTask
 from cuda_gym.tasks.kernelbench import (
     VARIABLE,
+    kernelbench_suite,
     kernelbench_suites,
     kernelbench_task,
-    kernelbench_tasks,
 )
 
 TASK = "class Model: ...\ndef get_inputs(): ...\ndef get_init_inputs(): ...\n"
@@ -36,12 +36,12 @@ def test_levels_are_suites() -> None:
 
 @pytest.mark.usefixtures("checkout")
 def test_tasks_come_in_the_order_of_their_numbers() -> None:
-    assert [task.id for task in kernelbench_tasks("kernelbench/level1")] == [
+    assert [task.id for task in kernelbench_suite("kernelbench/level1").tasks] == [
         "kernelbench/level1/2",
         "kernelbench/level1/19",
         "kernelbench/level1/100",
     ]
-    assert len(kernelbench_tasks()) == 4
+    assert len(kernelbench_suite().tasks) == 4
 
 
 @pytest.mark.usefixtures("checkout")
@@ -68,13 +68,22 @@ def test_an_unknown_number_gets_near_ones(id: str) -> None:
 @pytest.mark.usefixtures("checkout")
 def test_an_unknown_level_gets_the_levels_there_are() -> None:
     with pytest.raises(UnknownTask, match=r"no suite 'kernelbench/level2'\..*level1, .*level3"):
-        kernelbench_tasks("kernelbench/level2")
+        kernelbench_suite("kernelbench/level2")
 
 
 def test_a_file_that_is_no_task_is_named(checkout: Path) -> None:
     (checkout / "KernelBench" / "level1" / "20_Broken.py").write_text("class Model: ...")
     with pytest.raises(BadTask, match=r"20_Broken\.py has no function `get_inputs\(\)`"):
         kernelbench_task("kernelbench/level1/20")
+
+
+def test_a_level_with_a_broken_file_serves_the_rest_and_says_why(checkout: Path) -> None:
+    (checkout / "KernelBench" / "level1" / "20_Broken.py").write_text("class Model: ...")
+    level = kernelbench_suite("kernelbench/level1")
+    assert [task.id.rpartition("/")[2] for task in level.tasks] == ["2", "19", "100"]
+    [broken] = level.broken
+    assert broken.id == "kernelbench/level1/20"
+    assert "20_Broken.py has no function `get_inputs()`" in broken.why
 
 
 def test_without_a_checkout_the_message_says_how_to_get_one(
@@ -92,4 +101,4 @@ def test_a_variable_that_names_something_else_is_named(
 ) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "gone"))
     with pytest.raises(UnknownTask, match=rf"{VARIABLE} names '.*gone', which is none"):
-        kernelbench_tasks()
+        kernelbench_suite()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from cuda_gym.agents.agent import Agent
 from cuda_gym.agents.random_agent import RandomAgent
 from cuda_gym.agents.scripted import ScriptedAgent
-from cuda_gym.errors import UnknownAgent
+from cuda_gym.errors import UnknownAgent, did_you_mean
 
 __all__ = ["AGENTS", "load_agent"]
 
@@ -43,7 +42,7 @@ def load_agent(spec: str, *, task_id: str, seed: int | None = None) -> Agent:
         return _from_file(Path(path), class_name, {"task_id": task_id, "seed": seed})
     if spec not in AGENTS:
         raise UnknownAgent(
-            f"There is no agent {spec[:200]!r}.{_did_you_mean(spec, AGENTS)} "
+            f"There is no agent {spec[:200]!r}.{did_you_mean(spec, AGENTS)} "
             f"Agents are {', '.join(AGENTS)}, or path/to/file.py:ClassName."
         )
     return AGENTS[spec](task_id, seed)
@@ -63,7 +62,7 @@ def _from_file(path: Path, class_name: str, offers: Mapping[str, Any]) -> Agent:
     if not inspect.isclass(found):
         classes = [name for name, _ in inspect.getmembers(module, inspect.isclass)]
         raise UnknownAgent(
-            f"{str(path)!r} has no class {class_name!r}.{_did_you_mean(class_name, classes)} "
+            f"{str(path)!r} has no class {class_name!r}.{did_you_mean(class_name, classes)} "
             "Name the class behind the colon: path/to/file.py:ClassName."
         )
     parameters = inspect.signature(found).parameters
@@ -75,8 +74,3 @@ def _from_file(path: Path, class_name: str, offers: Mapping[str, Any]) -> Agent:
             "An agent has `name`, `reset(observation)` and `act(observation) -> Action`."
         )
     return agent
-
-
-def _did_you_mean(name: str, names: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name[:200], list(names), n=3)
-    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""

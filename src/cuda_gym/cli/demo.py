@@ -43,10 +43,12 @@ class Demo:
         from cuda_gym.cli.watch import play_watched
         from cuda_gym.envs.session import Session
         from cuda_gym.tasks.registry import load_task
+        from cuda_gym.tasks.sizes import sized_for
 
         task = load_task(self.task)
         agent = load_agent("scripted", task_id=task.id)
         judge = judge_of(self.device)
+        task = sized_for(task, judge.device)
         folder = self.keep or Path(tempfile.mkdtemp(prefix="cuda_gym-demo-"))
         session = Session(task, judge, workspace=folder)
         story = Story(screen, task, judge.device, max_turns=session.rules.max_turns)

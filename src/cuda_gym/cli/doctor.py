@@ -74,9 +74,11 @@ def _real_run(judge: Judge, screen: Screen) -> Check:
     from cuda_gym.errors import TaskError
     from cuda_gym.judge.sandbox.probes import Check, CheckState
     from cuda_gym.tasks.registry import load_task
+    from cuda_gym.tasks.sizes import sized_for
 
     what = "a real kernel"
-    task, submission = load_task(_TASK), Submission.of(load_solution(_TASK))
+    task = sized_for(load_task(_TASK), judge.device)
+    submission = Submission.of(load_solution(_TASK))
     try:
         with screen.waiting("building a kernel and running it; PyTorch starts first"):
             findings = judge.verify(task, submission)

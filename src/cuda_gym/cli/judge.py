@@ -46,6 +46,7 @@ class JudgeFolder:
         from cuda_gym.cli.verdict_view import verdict_view
         from cuda_gym.core import as_plain
         from cuda_gym.tasks.registry import load_task
+        from cuda_gym.tasks.sizes import sized_for
 
         task = load_task(self.task)
         submission = read_submission(self.folder)
@@ -53,7 +54,7 @@ class JudgeFolder:
         with screen.waiting(
             f"judging on {judge.device}: build, hidden draws, race", why_long=FIRST_RUN
         ):
-            verdict = judge.judge(task, submission)
+            verdict = judge.judge(sized_for(task, judge.device), submission)
         screen.show(verdict_view(verdict, submission))
         screen.give(as_plain(verdict))
         return code_of_verdict(verdict)

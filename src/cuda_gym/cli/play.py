@@ -55,12 +55,14 @@ class Play:
         """Play them."""
         from cuda_gym.cli.devices import judge_of
         from cuda_gym.tasks.registry import load_task
+        from cuda_gym.tasks.sizes import sized_for
 
         for option, value in (("--episodes", self.episodes), ("--max-turns", self.max_turns)):
             if value < 1:
                 raise UsageError(f"{option} is at least 1; got {value}.")
         task = load_task(self.task)
         judge = judge_of(self.device)
+        task = sized_for(task, judge.device)
         played = tuple(self._play(index, task, judge, screen) for index in range(self.episodes))
         screen.show(_summary(played))
         for episode in played:

@@ -18,6 +18,7 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
 from rich.text import Text
 
 __all__ = ["FIRST_RUN", "Screen"]
@@ -26,6 +27,7 @@ FIRST_RUN = (
     "The first run of a task starts PyTorch, and torch.compile compiles the reference: about 20 s."
 )
 
+_WIDE = 240
 _PATIENCE_S = 1.0
 """What takes no longer is not worth a line in a log."""
 
@@ -45,6 +47,10 @@ class Screen:
     def show(self, *renderables: RenderableType) -> None:
         """Print for a human; nothing with `--json`."""
         self._out.print(*renderables)
+
+    def show_table(self, table: Table) -> None:
+        """Print a table; where no terminal limits its width, each row on one line, as `grep` wants."""
+        self._out.print(table, width=None if self._out.is_terminal else _WIDE)
 
     def show_line(self, text: Text) -> None:
         """Print a line that is never broken, so that a path in it can be copied."""

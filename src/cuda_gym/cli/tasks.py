@@ -2,60 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from cuda_gym.cli.exit_codes import ExitCode
+from cuda_gym.core import as_plain
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from cuda_gym.cli.screen import Screen
-    from cuda_gym.core import Task
+    from cuda_gym.core import Band, Roofline, Task
 
 __all__ = ["ListTasks"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListTasks:
-    """List the tasks of a suite, or of all suites that are here.
+    """List the tasks of a suite, or of all suites that are here, and what in it is no task.
 
     Exit codes:
 
     - 0 listed
-    - 4 there is no such suite, or a file of it is no task
+    - 4 there is no such suite
     """
 
     suite: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="SUITE")] = None
-    """`core`, `kernelbench`, `kernelbench/level1`, ...; left out, all that are here."""
+    """`core`, `kernelbench/level1`, a folder with task files, ...; left out, all that are here."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
     def run(self, screen: Screen) -> ExitCode:
         """Print them."""
-        from rich.table import Table
+        from cuda_gym.tasks.registry import list_suites, load_suite
 
-        from cuda_gym.tasks.registry import list_suites, list_tasks
-
-        tasks = list_tasks(self.suite)
-        table = Table("task", "title", "family", "band", box=None, pad_edge=False)
-        for column in table.columns[1:]:
-            column.overflow = "fold"
-        table.columns[0].no_wrap = True
-        table.columns[0].style = "cyan"
-        for task in tasks:
-            table.add_row(task.id, task.title, task.family, _band(task) or "-")
-        screen.show(table)
+        names = list_suites() if self.suite is None else (self.suite,)
+        suites = [load_suite(name) for name in names]
+        tasks = [task for suite in suites for task in suite.tasks]
+        broken = [file for suite in suites for file in suite.broken]
+        screen.show_table(_table(tasks))
+        for file in broken:
+            screen.note(f"broken: {file.id}: {file.why}")
         screen.note(
-            f"{len(tasks)} tasks in {', '.join(list_suites())}. A file in KernelBench's format is a "
-            "task too: --task path/to/file.py"
+            f"{len(tasks)} tasks in {', '.join(suite.name for suite in suites)}. A file in "
+            "KernelBench's format is a task too: --task path/to/file.py"
         )
-        screen.give({"tasks": [_plain(task) for task in tasks]})
+        screen.give({"tasks": [_plain(task) for task in tasks], "broken": as_plain(broken)})
         return ExitCode.OK
 
 
-def _band(task: Task) -> str | None:
-    return None if task.band is None else task.band.value
+def _table(tasks: Sequence[Task]) -> Table:
+    from rich.table import Table
+
+    table = Table("task", "title", "family", "band", "bound by", box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.overflow = "fold"
+    table.columns[0].no_wrap = True
+    table.columns[0].style = "cyan"
+    for task in tasks:
+        table.add_row(
+            task.id, task.title, task.family, _value(task.band) or "-", _value(task.roofline) or "-"
+        )
+    return table
+
+
+def _value(kind: Band | Roofline | None) -> str | None:
+    return None if kind is None else kind.value
 
 
 def _plain(task: Task) -> dict[str, Any]:
@@ -64,7 +79,8 @@ def _plain(task: Task) -> dict[str, Any]:
         "id": task.id,
         "title": task.title,
         "family": task.family,
-        "band": _band(task),
+        "band": _value(task.band),
+        "roofline": _value(task.roofline),
         "library": list(task.library),
         "allow_tf32": task.allow_tf32,
         "hash": task.hash,

@@ -173,14 +173,17 @@ class CudaKernelEnv(gym.Env[dict[str, Any], str]):
 
     def _choose_task(self, asked: str | Task | None) -> Task:
         from cuda_gym.tasks.registry import list_tasks, load_task
+        from cuda_gym.tasks.sizes import sized_for
 
         chosen = asked if asked is not None else self._task
         if isinstance(chosen, Task):
             return chosen
-        if chosen is not None:
-            return load_task(chosen)
-        tasks = list_tasks(self._suite)
-        return tasks[int(self.np_random.integers(len(tasks)))]
+        if chosen is None:
+            tasks = list_tasks(self._suite)
+            task = tasks[int(self.np_random.integers(len(tasks)))]
+        else:
+            task = load_task(chosen)
+        return sized_for(task, self._open_judge().device)
 
     def _open_judge(self) -> SessionJudge:
         if self._judge is None:

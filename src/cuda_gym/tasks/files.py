@@ -12,18 +12,18 @@ module runs and can be judged fairly, which only running it shows.
 from __future__ import annotations
 
 import ast
-import difflib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from cuda_gym.core import Band, Roofline, Task
-from cuda_gym.errors import BadTask, UnknownTask
+from cuda_gym.errors import BadTask, UnknownTask, did_you_mean
+from cuda_gym.tasks.sizes import constants_of
 
-__all__ = ["MAX_BYTES", "did_you_mean", "task_from_file", "task_from_source"]
+__all__ = ["MAX_BYTES", "task_from_file", "task_from_source"]
 
 MAX_BYTES = 1_000_000
 """The longest task file; KernelBench's longest has some 20,000 bytes."""
@@ -78,20 +78,8 @@ def task_from_source(source: str, *, id: str, origin: str, title: str) -> Task:
         roofline=Roofline(said["roofline"]) if "roofline" in said else None,
         library=tuple(said.get("library", ())),
         allow_tf32=said.get("allow_tf32", False),
+        sizes=_sizes(said.get("sizes", {}), tree, origin),
     )
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """A question with the nearest names, at most three, or nothing where none is near.
-
-    >>> did_you_mean("core/softmx", ["core/softmax", "core/row_sum"])
-    " Did you mean 'core/softmax'?"
-    """
-    name = name[:200]
-    near = difflib.get_close_matches(name, list(names), n=3)
-    scores = [difflib.SequenceMatcher(a=name, b=other).ratio() for other in near]
-    nearest = [other for other, score in zip(near, scores, strict=True) if score > scores[0] - 0.1]
-    return f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else ""
 
 
 # Reading
@@ -241,6 +229,34 @@ def _is_library(value: object) -> bool:
     return isinstance(value, (list, tuple)) and all(item in _LIBRARY for item in value)
 
 
+def _is_sizes(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        kind in ("cpu", "cuda")
+        and isinstance(sizes, dict)
+        and all(type(size) is int and size > 0 for size in sizes.values())
+        for kind, sizes in value.items()
+    )
+
+
+def _sizes(
+    said: Mapping[str, Mapping[str, int]], tree: ast.Module, origin: str
+) -> tuple[tuple[str, str, int], ...]:
+    """What the entry `sizes` says.
+
+    Raises:
+        BadTask: it names what is no constant of the module.
+    """
+    constants = constants_of(tree)
+    sizes = tuple((kind, name, size) for kind in said for name, size in said[kind].items())
+    for kind, name, _ in sizes:
+        if name not in constants:
+            raise BadTask(
+                f"{origin}: TASK['sizes'][{kind!r}] names {str(name)!r}, and there is no line "
+                f"`{name} = <number>` at module level.{did_you_mean(str(name), constants)}"
+            )
+    return sizes
+
+
 _ENTRIES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "title": (_is_text, "one line of text"),
     "family": (_is_text, "one word, such as 'softmax' or 'matmul'"),
@@ -251,5 +267,6 @@ _ENTRIES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     ),
     "library": (_is_library, f"a list of {', '.join(map(repr, _LIBRARY))}"),
     "allow_tf32": (lambda value: isinstance(value, bool), "True or False"),
+    "sizes": (_is_sizes, "as in {'cuda': {'batch_size': 65536}}"),
 }
 """What TASK may say: whether a value fits, and what would."""

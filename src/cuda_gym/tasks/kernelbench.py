@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from cuda_gym.core import Task
-from cuda_gym.errors import UnknownTask
-from cuda_gym.tasks.files import did_you_mean, task_from_file
+from cuda_gym.errors import UnknownTask, did_you_mean
+from cuda_gym.tasks.files import task_from_file
+from cuda_gym.tasks.suite import Suite, read_suite
 
-__all__ = ["VARIABLE", "kernelbench_suites", "kernelbench_task", "kernelbench_tasks"]
+__all__ = ["VARIABLE", "kernelbench_suite", "kernelbench_suites", "kernelbench_task"]
 
 VARIABLE = "CUDA_GYM_KERNELBENCH"
 """The environment variable that names the checkout."""
@@ -44,18 +46,17 @@ def kernelbench_task(id: str) -> Task:
     paths = dict(_paths(_folder()))
     if id not in paths:
         raise UnknownTask(
-            f"There is no task {id[:200]!r}.{did_you_mean(id, paths)} "
+            f"There is no task {id[:200]!r}.{did_you_mean(id, paths, however_far=True)} "
             "`cuda-gym tasks` lists all of them."
         )
     return task_from_file(paths[id], id=id)
 
 
-def kernelbench_tasks(suite: str = "kernelbench") -> tuple[Task, ...]:
+def kernelbench_suite(suite: str = "kernelbench") -> Suite:
     """All tasks of `kernelbench`, or of one level as `kernelbench/level1`, by number.
 
     Raises:
         UnknownTask: there is no checkout, or no such level in it.
-        BadTask: a file is no task.
     """
     folder = _folder()
     if suite != "kernelbench" and suite not in kernelbench_suites():
@@ -64,7 +65,7 @@ def kernelbench_tasks(suite: str = "kernelbench") -> tuple[Task, ...]:
             f"{', '.join(kernelbench_suites())}."
         )
     paths = [(id, path) for id, path in _paths(folder) if id.startswith(f"{suite}/")]
-    return tuple(task_from_file(path, id=id) for id, path in paths)
+    return read_suite(suite, ((id, partial(task_from_file, path, id=id)) for id, path in paths))
 
 
 def _find_folder() -> Path | None:
