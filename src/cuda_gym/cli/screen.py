@@ -50,7 +50,10 @@ class Screen:
 
     def show_table(self, table: Table) -> None:
         """Print a table; where no terminal limits its width, each row on one line, as `grep` wants."""
-        self._out.print(table, width=None if self._out.is_terminal else _WIDE)
+        if self._out.is_terminal or self._is_json:
+            self.show(table)
+        else:
+            _PlainConsole(highlight=False, width=_WIDE).print(table)
 
     def show_line(self, text: Text) -> None:
         """Print a line that is never broken, so that a path in it can be copied."""
