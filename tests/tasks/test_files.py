@@ -180,3 +180,17 @@ def test_a_name_that_no_file_can_have_is_refused(name: str) -> None:
 def test_any_text_is_a_task_or_a_bad_task(text: str) -> None:
     with pytest.raises(BadTask, match="text"):
         task_from_source(text, id="text", origin="text", title="text")
+
+
+def test_what_a_file_says_about_itself_is_no_part_of_the_source() -> None:
+    told = KERNELBENCH.replace(
+        "class Model", 'TASK = {\n    "band": "easy",  # a guess\n}\n\n\nclass Model'
+    )
+    task = task_from_source(told, id="a/b", origin="b", title="b")
+    assert (task.band, task.source) == (Band.EASY, KERNELBENCH.replace("\n\nclass", "\n\n\nclass"))
+
+
+def test_a_literal_that_shares_its_line_stays() -> None:
+    told = KERNELBENCH.replace("dim = 16384", 'dim = 16384; TASK = {"band": "easy"}')
+    task = task_from_source(told, id="a/b", origin="b", title="b")
+    assert (task.band, task.source) == (Band.EASY, told)

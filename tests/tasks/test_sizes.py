@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import ast
+
 import pytest
 
-from cuda_gym.core import Device
+from cuda_gym.core import Device, Task
 from cuda_gym.errors import BadTask
 from cuda_gym.tasks.files import task_from_source
-from cuda_gym.tasks.sizes import sized_for
+from cuda_gym.tasks.registry import list_tasks
+from cuda_gym.tasks.sizes import constants_of, sized_for
 
 SOURCE = """\
 TASK = {"sizes": {"cuda": {"batch_size": 65536, "width": 7}}}
@@ -15,6 +18,7 @@ width = 32
 def get_inputs(): ...
 def get_init_inputs(): return [batch_size]
 """
+WRITTEN = SOURCE.partition("\n")[2]
 
 
 def _sized(source: str, device: Device) -> str:
@@ -22,12 +26,12 @@ def _sized(source: str, device: Device) -> str:
 
 
 def test_a_device_gets_the_sizes_that_the_task_names_for_it() -> None:
-    changed = SOURCE.replace("1_024", "65536").replace("width = 32", "width = 7")
+    changed = WRITTEN.replace("1_024", "65536").replace("width = 32", "width = 7")
     assert _sized(SOURCE, Device("cuda", 1)) == changed
 
 
 def test_another_device_gets_the_task_as_it_is_written() -> None:
-    assert _sized(SOURCE, Device("cpu")) == SOURCE
+    assert _sized(SOURCE, Device("cpu")) == WRITTEN
 
 
 def test_another_size_is_another_task() -> None:
@@ -49,3 +53,11 @@ def test_sizes_that_fit_no_constant_are_refused(sizes: str, message: str) -> Non
     source = SOURCE.replace(SOURCE.split("\n", 1)[0], f"TASK = {{'sizes': {sizes}}}")
     with pytest.raises(BadTask, match=message):
         _sized(source, Device("cpu"))
+
+
+@pytest.mark.parametrize("task", list_tasks("core"), ids=lambda task: task.id)
+def test_every_core_task_is_larger_on_a_gpu(task: Task) -> None:
+    here = constants_of(ast.parse(task.source))
+    there = task.sizes_on(Device("cuda"))
+    assert there
+    assert all(size >= here[name].value for name, size in there.items())

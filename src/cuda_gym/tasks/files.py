@@ -5,6 +5,8 @@ docstring, whose first line becomes the title, and a literal that says more:
 
     TASK = {"family": "matmul", "band": "hard", "roofline": "compute", "library": ["gemm"]}
 
+The literal is about the task and no part of what is computed: the source of a Task is without it.
+
 Covered: reading the file and its syntax tree; nothing in it is executed. Not covered: whether the
 module runs and can be judged fairly, which only running it shows.
 """
@@ -15,13 +17,11 @@ import ast
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from cuda_gym.core import Band, Roofline, Task
 from cuda_gym.errors import BadTask, UnknownTask, did_you_mean
-from cuda_gym.tasks.sizes import constants_of
+from cuda_gym.tasks.task_literal import said_by_task_literal, sizes_of, without_task_literal
 
 __all__ = ["MAX_BYTES", "task_from_file", "task_from_source"]
 
@@ -30,9 +30,6 @@ MAX_BYTES = 1_000_000
 
 _MAX_TITLE = 100
 _FORMAT = "A task has `class Model(nn.Module)`, `get_inputs()` and `get_init_inputs()`."
-_BANDS = tuple(band.value for band in Band)
-_ROOFLINES = tuple(roofline.value for roofline in Roofline)
-_LIBRARY = ("gemm", "bmm", "conv")
 
 
 def task_from_file(path: str | Path, *, id: str | None = None) -> Task:
@@ -65,20 +62,20 @@ def task_from_source(source: str, *, id: str, origin: str, title: str) -> Task:
     """
     tree = _parse(source, origin)
     _check_format(tree, origin)
-    said = _said_by_task_literal(tree, origin)
+    said = said_by_task_literal(tree, origin)
     docstring = (ast.get_docstring(tree) or "").strip()
     first_line = docstring.split("\n", 1)[0].strip().removesuffix(".")
     chosen = said.get("title") or first_line or title or id
     return Task(
         id=id,
-        source=source,
+        source=without_task_literal(source, tree),
         title=" ".join(chosen.split())[:_MAX_TITLE],
         family=said.get("family", "other"),
         band=Band(said["band"]) if "band" in said else None,
         roofline=Roofline(said["roofline"]) if "roofline" in said else None,
         library=tuple(said.get("library", ())),
         allow_tf32=said.get("allow_tf32", False),
-        sizes=_sizes(said.get("sizes", {}), tree, origin),
+        sizes=sizes_of(said, tree, origin),
     )
 
 
@@ -172,101 +169,3 @@ def _check_format(tree: ast.Module, origin: str) -> None:
 def _num_required(arguments: ast.arguments) -> int:
     positional = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
     return positional + arguments.kw_defaults.count(None)
-
-
-# What the TASK literal says
-
-
-def _said_by_task_literal(tree: ast.Module, origin: str) -> dict[str, Any]:
-    """The entries of `TASK = {...}`, checked; empty where there is none.
-
-    Raises:
-        BadTask: with line, entry and remedy.
-    """
-    literal = _task_literal(tree)
-    if literal is None:
-        return {}
-    place = f"{origin}, line {literal.lineno}"
-    try:
-        said = ast.literal_eval(literal)
-    except (ValueError, TypeError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        raise BadTask(
-            f"{place}: TASK is no dict of literals. Write it out, as in "
-            'TASK = {"title": "Softmax", "band": "medium"}, or leave it away.'
-        )
-    for key, value in said.items():
-        if key not in _ENTRIES:
-            raise BadTask(
-                f"{place}: TASK has no entry {key!r}.{did_you_mean(str(key), _ENTRIES)} "
-                f"Its entries are {', '.join(_ENTRIES)}; all are optional."
-            )
-        is_right, expected = _ENTRIES[key]
-        if not is_right(value):
-            raise BadTask(f"{place}: TASK[{key!r}] is {value!r}; it must be {expected}.")
-    return said
-
-
-def _task_literal(tree: ast.Module) -> ast.expr | None:
-    for node in reversed(tree.body):
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AnnAssign):
-            targets = [node.target]
-        if any(isinstance(target, ast.Name) and target.id == "TASK" for target in targets):
-            assert isinstance(node, (ast.Assign, ast.AnnAssign))
-            return node.value
-    return None
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_library(value: object) -> bool:
-    return isinstance(value, (list, tuple)) and all(item in _LIBRARY for item in value)
-
-
-def _is_sizes(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        kind in ("cpu", "cuda")
-        and isinstance(sizes, dict)
-        and all(type(size) is int and size > 0 for size in sizes.values())
-        for kind, sizes in value.items()
-    )
-
-
-def _sizes(
-    said: Mapping[str, Mapping[str, int]], tree: ast.Module, origin: str
-) -> tuple[tuple[str, str, int], ...]:
-    """What the entry `sizes` says.
-
-    Raises:
-        BadTask: it names what is no constant of the module.
-    """
-    constants = constants_of(tree)
-    sizes = tuple((kind, name, size) for kind in said for name, size in said[kind].items())
-    for kind, name, _ in sizes:
-        if name not in constants:
-            raise BadTask(
-                f"{origin}: TASK['sizes'][{kind!r}] names {str(name)!r}, and there is no line "
-                f"`{name} = <number>` at module level.{did_you_mean(str(name), constants)}"
-            )
-    return sizes
-
-
-_ENTRIES: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    "title": (_is_text, "one line of text"),
-    "family": (_is_text, "one word, such as 'softmax' or 'matmul'"),
-    "band": (lambda value: value in _BANDS, f"one of {', '.join(map(repr, _BANDS))}"),
-    "roofline": (
-        lambda value: value in _ROOFLINES,
-        f"one of {', '.join(map(repr, _ROOFLINES))}",
-    ),
-    "library": (_is_library, f"a list of {', '.join(map(repr, _LIBRARY))}"),
-    "allow_tf32": (lambda value: isinstance(value, bool), "True or False"),
-    "sizes": (_is_sizes, "as in {'cuda': {'batch_size': 65536}}"),
-}
-"""What TASK may say: whether a value fits, and what would."""

@@ -7,7 +7,12 @@ wins: the pooling after the first convolution of a ResNet.
 import torch
 from torch import nn
 
-TASK = {"family": "pooling", "band": "easy", "roofline": "memory"}
+TASK = {
+    "family": "pooling",
+    "band": "easy",
+    "roofline": "memory",
+    "sizes": {"cuda": {"batch_size": 32, "channels": 64, "height": 112, "width": 112}},
+}
 
 
 class Model(nn.Module):

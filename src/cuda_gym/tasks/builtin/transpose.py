@@ -7,7 +7,12 @@ two sides is scattered unless the matrix is moved tile by tile.
 import torch
 from torch import nn
 
-TASK = {"family": "movement", "band": "medium", "roofline": "memory"}
+TASK = {
+    "family": "movement",
+    "band": "medium",
+    "roofline": "memory",
+    "sizes": {"cuda": {"num_rows": 8192, "num_columns": 4096}},
+}
 
 
 class Model(nn.Module):
