@@ -100,17 +100,18 @@ def device_us(call: Callable[[], Any]) -> float:
     flushed = torch.empty(128 << 20, dtype=torch.int32, device="cuda")
     for _ in range(5):
         call()
+    cuda: Any = torch.cuda
     times = []
     for _ in range(NUM_CALLS):
         flushed.zero_()
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(WAIT_CYCLES)
+        start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        cuda._sleep(WAIT_CYCLES)
         start.record()
         call()
         end.record()
-        torch.cuda.synchronize()
+        cuda.synchronize()
         times.append(start.elapsed_time(end) * 1000.0)
-    return statistics.median(times)
+    return float(statistics.median(times))
 
 
 def row(task: Task) -> str:
@@ -124,7 +125,7 @@ def row(task: Task) -> str:
     expected = model(*inputs)
     moved = sum(t.numel() * t.element_size() for t in tensors([*inputs, expected]))
     eager = device_us(lambda: model(*inputs))
-    compiled = torch.compile(model)
+    compiled: Any = torch.compile(model)
     compile_us = device_us(lambda: compiled(*inputs))
     told, ours = "no solution", ""
     if task.id in solved_tasks():
@@ -157,7 +158,7 @@ def main() -> None:
             except (RuntimeError, TypeError, ValueError, subprocess.CalledProcessError) as error:
                 rows.append(f"| {task.id} | | | | | failed: {str(error).splitlines()[0]} |")
         print(rows[-1], flush=True)
-        torch._dynamo.reset()
+        torch.compiler.reset()
         torch.cuda.empty_cache()
     machine = f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {datetime.date.today()}"
     text = "\n".join(
