@@ -25,17 +25,12 @@ from cuda_gym.core import (
 )
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode
 from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import build_cut_or_whole
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
-    FLAGS,
-    Compiler,
-    cpu_identity,
-    find_compiler,
-)
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import FLAGS, cpu_identity, find_compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import read_diagnostics
-from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_files import kernel_files
 from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import build_library
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program, rewrite
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
@@ -45,6 +40,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import (
     runtime_library,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.shared_memory import static_shared_bytes
+from cuda_gym.judge.toolchains.kernel_files import kernel_files
 
 __all__ = ["CpuToolchain"]
 

@@ -24,13 +24,9 @@ from typing import IO, Any
 
 from cuda_gym.core import Diagnostic, MemoryFinding, as_plain
 from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
-    FLAGS,
-    Compiler,
-    cpu_identity,
-    find_compiler,
-)
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import FLAGS, cpu_identity, find_compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import read_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_build import ProgramSources, build_executable
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_files import program_files

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from cuda_gym.errors import CandidateTimeout, MissingTool
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import Compiler, cpu_identity, find_compiler
+from cuda_gym.judge.toolchains.compiler import Compiler
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import cpu_identity, find_compiler
 
 
 def shell(script: str) -> Compiler:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cuda_gym.errors import CompileError
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import Compiler
+from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
 
 __all__ = ["Steps", "build_cut_or_whole"]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from cuda_gym.core import Diagnostic, Severity
 from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS, Compiler
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import parse_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from cuda_gym.core import Diagnostic
 from cuda_gym.errors import CompileError, UnsupportedOnDevice
+from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps, build_cut_or_whole
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import (
     compile_flags,
     framed,

@@ -13,13 +13,9 @@ from pathlib import Path
 
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import (
-    CHECKING_FLAGS,
-    FLAGS,
-    Compiler,
-    cpu_identity,
-)
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS, cpu_identity
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
 
 __all__ = ["digest", "own_version", "runtime_library"]

@@ -4,7 +4,7 @@ import pytest
 
 from cuda_gym.core import Submission
 from cuda_gym.errors import CompileError
-from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_files import kernel_files
+from cuda_gym.judge.toolchains.kernel_files import kernel_files
 
 
 def submission(text: str) -> Submission:
