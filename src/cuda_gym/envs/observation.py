@@ -9,13 +9,12 @@ from types import MappingProxyType
 from typing import Any
 
 from cuda_gym.core import Findings, Observation, Severity, Stage, Verdict, as_plain
+from cuda_gym.envs.brevity import cut, fold
 
 __all__ = [
     "METRICS",
     "METRIC_BOUND",
-    "MIN_CHARS",
     "StepResult",
-    "cut",
     "findings_metrics",
     "info_of",
     "observe",
@@ -52,9 +51,6 @@ there from the measurement until the next edit."""
 METRIC_BOUND = 1e9
 """Numbers beyond it are cut to it, so that every observation lies in its space."""
 
-MIN_CHARS = 200
-"""The shortest useful bound: room for the notice of a cut between a head and a tail."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class StepResult:
@@ -87,7 +83,7 @@ def observe(
         for name in METRICS
         if name in metrics and math.isfinite(metrics[name])
     }
-    return Observation(text=cut(valid(text), max_chars), stage=stage, metrics=finite)
+    return Observation(text=cut(fold(valid(text)), max_chars), stage=stage, metrics=finite)
 
 
 def valid(text: str) -> str:
@@ -97,26 +93,6 @@ def valid(text: str) -> str:
     'µs ?'
     """
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def cut(text: str, max_chars: int) -> str:
-    r"""At most `max_chars` characters: head and tail, and between them how much is missing.
-
-    A compiler's first error stands at the head and the conclusion at the tail; both survive.
-
-    >>> print(cut("a" * 300 + "b" * 300, 200)[75:125])
-    aaaaaaaaaa
-    [... 430 characters cut ...]
-    bbbbbbbbbb
-    """
-    max_chars = max(max_chars, MIN_CHARS)
-    if len(text) <= max_chars:
-        return text
-    room = max_chars - len(f"\n[... {len(text):,} characters cut ...]\n")
-    head = (room + 1) // 2
-    tail = room - head
-    missing = len(text) - head - tail
-    return f"{text[:head]}\n[... {missing:,} characters cut ...]\n{text[len(text) - tail :]}"
 
 
 def findings_metrics(findings: Findings) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cuda_gym.envs.observation import MIN_CHARS
+from cuda_gym.envs.brevity import MIN_CHARS
 from cuda_gym.envs.reward import REWARDS
 from cuda_gym.envs.signatures import closest
 
