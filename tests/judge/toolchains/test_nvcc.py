@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cuda_gym.core import Severity, Submission
+from cuda_gym.errors import CandidateTimeout, CompileError
+from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.nvcc import NvccToolchain
+from cuda_gym.judge.toolchains.nvcc_diagnostics import parse_nvcc
+
+pytestmark = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on PATH")
+
+RIGHT = """\
+__global__ void twice(float* out, const float* in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = 2.0f * in[i];
+}
+extern "C" void launch(float* out, const float* in, int n, cudaStream_t stream) {
+    twice<<<(n + 255) / 256, 256, 0, stream>>>(out, in, n);
+}
+"""
+
+
+@pytest.fixture
+def toolchain(tmp_path: Path) -> NvccToolchain:
+    return NvccToolchain("sm_90", BuildCache(tmp_path))
+
+
+def _error(toolchain: NvccToolchain, text: str) -> CompileError:
+    with pytest.raises(CompileError) as caught:
+        toolchain.build(Submission.of({"kernels/a.cu": text}))
+    return caught.value
+
+
+def test_a_submission_is_built_once(toolchain: NvccToolchain) -> None:
+    submission = Submission.of({"kernels/a.cu": RIGHT, "model_new.py": "pass"})
+    built, again = toolchain.build(submission), toolchain.build(submission)
+    assert (built.cached, again.cached) == (False, True)
+    assert built.library == again.library
+    assert b"launch" in Path(built.library).read_bytes()
+    assert re.fullmatch(r"nvcc [\d.]+ \(sm_90\)", built.toolchain)
+
+
+def test_an_error_has_its_place_in_the_line_as_it_was_written(toolchain: NvccToolchain) -> None:
+    error = _error(toolchain, RIGHT.replace("    if (i < n) out[i]", "\t__shared__ int s; out[j]"))
+    [found] = error.diagnostics
+    assert str(found) == 'kernels/a.cu:3:24: error: identifier "j" is undefined'
+    assert str(error) == str(found)
+
+
+def test_attributes_are_told_as_they_are_written(toolchain: NvccToolchain) -> None:
+    error = _error(toolchain, "__shared__ __device__ int a[3]; __global__ int f() { return 1; }")
+    assert "__attribute__" not in str(error)
+    assert "__global__" in str(error)
+
+
+def test_what_ptxas_refuses_is_told(toolchain: NvccToolchain) -> None:
+    text = RIGHT.replace(
+        "    if", "    __shared__ float s[20000]; s[i] = n; __syncthreads(); n = s[n];\n    if"
+    )
+    [found] = _error(toolchain, text).diagnostics
+    assert found.severity is Severity.ERROR
+    assert "uses too much shared data (0x13880 bytes, 0xc000 max)" in found.message
+
+
+def test_a_name_that_nobody_defines_is_told(toolchain: NvccToolchain) -> None:
+    lost = RIGHT.replace("    twice<<<", "    elsewhere();\n    twice<<<")
+    error = _error(toolchain, f"void elsewhere();\n{lost}")
+    assert str(error) == "undefined reference to `elsewhere()'"
+
+
+def test_a_compiler_that_takes_too_long_is_stopped(toolchain: NvccToolchain) -> None:
+    with pytest.raises(CandidateTimeout, match="was stopped"):
+        toolchain.build(Submission.of({"kernels/a.cu": RIGHT + "// late\n"}), deadline_s=0.05)
+
+
+def test_equal_messages_are_told_once_errors_first() -> None:
+    said = (
+        'k.cu(2): warning #177-D: variable "x" was declared but never referenced\n'
+        "      int x;\n          ^\n\n"
+        'k.cu(1): error: expected a ";"\n  f()\n     ^\n\n'
+        'k.cu(1): error: expected a ";"\n  f()\n     ^\n\n'
+        "/usr/include/x.h(7): error: no\n"
+    )
+    found = parse_nvcc(said, {"k.cu": "f()\n    int x;\n"})
+    assert [str(d) for d in found] == [
+        'k.cu:1: error: expected a ";"',
+        "no",
+        'k.cu:2:9: warning: variable "x" was declared but never referenced',
+    ]
