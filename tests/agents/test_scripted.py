@@ -12,7 +12,8 @@ from cuda_gym.agents.scripted import ScriptedAgent, load_solution, solved_tasks
 from cuda_gym.core import Observation, Stage
 from cuda_gym.envs.actions import parse_action
 from cuda_gym.errors import UnknownAgent
-from cuda_gym.judge.toolchains.launchers import Launcher, ParameterKind, parse_launchers
+from cuda_gym.judge.toolchains.cuda_parameters import ParameterKind
+from cuda_gym.judge.toolchains.launchers import Launcher, parse_launchers
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.tasks.registry import list_tasks, load_task
 

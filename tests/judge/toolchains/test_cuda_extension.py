@@ -196,7 +196,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(library: ctypes.CDLL) -
 
 def test_a_launcher_that_the_library_lacks_is_told_with_its_place(library: ctypes.CDLL) -> None:
     launchers = parse_launchers({"kernels/b.cu": '\nextern "C" void nowhere(int n) {}'})
-    with pytest.raises(CompileError, match=r"no 'nowhere', although kernels/b\.cu:2"):
+    with pytest.raises(CompileError, match=r"no launcher nowhere, although kernels/b\.cu:2"):
         make_extension(
             launchers,
             library,

@@ -9,13 +9,9 @@ from hypothesis import strategies as st
 
 from cuda_gym.core import as_plain
 from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.cuda_parameters import Parameter, ParameterKind
 from cuda_gym.judge.toolchains.cuda_types import SCALAR_TYPES, VALUE_TYPES
-from cuda_gym.judge.toolchains.launchers import (
-    Launcher,
-    Parameter,
-    ParameterKind,
-    parse_launchers,
-)
+from cuda_gym.judge.toolchains.launchers import Launcher, parse_launchers
 
 
 def read(source: str) -> tuple[Launcher, ...]:

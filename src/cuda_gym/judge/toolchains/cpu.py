@@ -40,6 +40,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import (
     runtime_library,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.shared_memory import static_shared_bytes
+from cuda_gym.judge.toolchains.direct_kernels import launches_directly, with_entries
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 
 __all__ = ["CpuToolchain"]
@@ -87,7 +88,9 @@ class CpuToolchain:
             StorageError: the cache cannot be written.
         """
         started = time.monotonic()
-        files = kernel_files(submission)
+        files: Mapping[str, str] = kernel_files(submission)
+        if launches_directly(submission.text("model_new.py") or ""):
+            files = with_entries(files)
         compiler = find_compiler()
         key = _key(compiler, files, checking=checking)
         found = self._cache.find(key)

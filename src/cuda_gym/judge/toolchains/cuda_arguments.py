@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
+from cuda_gym.judge.toolchains.cuda_parameters import Parameter, ParameterKind
 from cuda_gym.judge.toolchains.cuda_types import INTEGER_BITS
-from cuda_gym.judge.toolchains.launchers import Parameter, ParameterKind
 
 __all__ = ["Convert", "Misfit", "make_converter"]
 

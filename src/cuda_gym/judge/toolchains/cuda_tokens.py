@@ -14,8 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 __all__ = [
+    "Definition",
     "Token",
     "after_group",
+    "definitions",
     "extern_c_heads",
     "read_tokens",
     "split_at_commas",
@@ -30,6 +32,17 @@ class Token(NamedTuple):
     """As written, a string with its quotes."""
     line: int
     """From 1; where it came from a macro, the line of the macro's use."""
+
+
+class Definition(NamedTuple):
+    """Something with a body at namespace scope: a function, most of all."""
+
+    scopes: tuple[str, ...]
+    """The named namespaces around it, the outermost first."""
+    head: Sequence[Token]
+    """What stands before the body."""
+    body: Sequence[Token]
+    """With its braces, the closing one where there is one."""
 
 
 def read_tokens(text: str) -> list[Token]:
@@ -71,6 +84,25 @@ def extern_c_heads(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
             at = after_group(tokens, at)
         elif _matches(tokens, at, ";"):
             at += 1
+
+
+def definitions(tokens: Sequence[Token]) -> Iterator[Definition]:
+    """Whatever has a body at namespace scope, in namespaces and `extern "C"` blocks too."""
+    scopes: list[tuple[str, ...]] = []
+    at = 0
+    while at < len(tokens):
+        start, at = at, _head_end(tokens, at)
+        head = tokens[start:at]
+        if _matches(tokens, at, "}"):
+            del scopes[-1:]
+        if not _matches(tokens, at, "{"):
+            at += 1
+        elif (names := _namespace(head)) is not None:
+            scopes.append(names)
+            at += 1
+        else:
+            body, at = at, after_group(tokens, at)
+            yield Definition(sum(scopes, ()), head, tokens[body:at])
 
 
 def without_attributes(head: Sequence[Token]) -> Sequence[Token]:
@@ -115,8 +147,28 @@ def after_group(tokens: Sequence[Token], at: int) -> int:
     return len(tokens)
 
 
+def _namespace(head: Sequence[Token]) -> tuple[str, ...] | None:
+    """The names that a head adds to those around; None where it opens no namespace."""
+    words = [token.text for token in without_attributes(head)]
+    if words == ["extern", '"C"']:
+        return ()
+    words = words[1:] if words[:1] == ["inline"] else words
+    if words[:1] != ["namespace"]:
+        return None
+    return tuple(word for word in words[1:] if word not in ("::", "inline"))
+
+
 _CLOSING: Mapping[str, str] = {"(": ")", "[": "]", "{": "}"}
-_WITH_ARGUMENTS = frozenset({"__attribute__", "__declspec", "alignas", "__launch_bounds__"})
+_WITH_ARGUMENTS = frozenset(
+    {
+        "__attribute__",
+        "__declspec",
+        "alignas",
+        "__launch_bounds__",
+        "__maxnreg__",
+        "__cluster_dims__",
+    }
+)
 _Macros = dict[str, tuple[str, ...] | None]
 """Bodies by name; None for what is defined but stays as written."""
 _PREDEFINED: tuple[str, ...] = ("__cplusplus", "__GNUC__", "__linux__", "__CUDACC__", "__NVCC__")

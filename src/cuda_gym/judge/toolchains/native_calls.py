@@ -1,0 +1,191 @@
+"""A C function of a compiled library as Python calls it: every argument checked, every error told.
+
+Covered: number, type, device, contiguity and range of every argument; the status that the function
+returns, and errors that the runtime still holds after a call.
+
+Not covered: sizes. A function that is told a wrong `n` reads what is not there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+
+from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.cuda_arguments import Convert, Misfit, make_converter
+from cuda_gym.judge.toolchains.cuda_parameters import Parameter, ParameterKind
+
+__all__ = ["CFunction", "Surroundings", "make_call"]
+
+
+class CFunction(Protocol):
+    """What is known of a function from its definition."""
+
+    @property
+    def symbol(self) -> str:
+        """Its name in the compiled library."""
+        ...
+
+    @property
+    def what(self) -> str:
+        """What messages call it: `launcher scale`."""
+        ...
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All that its definition names."""
+        ...
+
+    @property
+    def arguments(self) -> tuple[Parameter, ...]:
+        """Those that Python passes."""
+        ...
+
+    @property
+    def returns(self) -> str:
+        """`void`, or the type of a status, where 0 is success."""
+        ...
+
+    @property
+    def file(self) -> str:
+        """Where it is defined."""
+        ...
+
+    @property
+    def line(self) -> int:
+        """Of its name, from 1."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What every call of a library has in common."""
+
+    library: ctypes.CDLL
+    """What a toolchain built."""
+    device: torch.device
+    """Where tensors must be."""
+    stream: Callable[[], int]
+    """Gives the address of the current stream."""
+    take_error: Callable[[], str | None]
+    """Gives the runtime's pending error in words and clears it; None where all is well."""
+    on_tensor: Callable[[str, torch.Tensor], None] | None = None
+    """Told each tensor that a function is given, under the name of its parameter."""
+
+
+def make_call(
+    function: CFunction, around: Surroundings, *, leading: Sequence[Any] = ()
+) -> Callable[..., None]:
+    """The function as `call(values, *leading)`.
+
+    Args:
+        function: What its definition says.
+        around: The library and what belongs to it.
+        leading: C types of what is passed before the arguments, unchecked.
+
+    Raises:
+        CompileError: the library lacks it.
+    """
+    native = _symbol(function, around.library, leading)
+    take_error, stream, on_tensor = around.take_error, around.stream, around.on_tensor
+    arguments = function.arguments
+    converters = [make_converter(parameter, around.device) for parameter in arguments]
+    num_arguments = len(converters)
+    streams = [
+        place
+        for place, parameter in enumerate(function.parameters)
+        if parameter.kind is ParameterKind.STREAM
+    ]
+
+    def call(values: Sequence[Any], *before: Any) -> None:
+        if len(values) != num_arguments:
+            raise TypeError(_count_message(function, values))
+        try:
+            converted = [convert(value) for convert, value in zip(converters, values, strict=True)]
+        except Misfit:
+            raise _first_misfit(function, converters, values) from None
+        if on_tensor is not None:
+            for parameter, value in zip(arguments, values, strict=True):
+                if isinstance(value, torch.Tensor):
+                    on_tensor(parameter.name, value)
+        for place in streams:
+            converted.insert(place, stream())
+        status = native(*before, *converted)
+        error = take_error()
+        if status or error:
+            returned = f" returned {status}" if status else ""
+            raise RuntimeError(f"{function.what}{returned}: {error or _NO_ERROR}")
+
+    return call
+
+
+_NO_ERROR = "the runtime holds no error; 0 is the status of success"
+_C_TYPES: dict[str, Any] = {
+    "char": ctypes.c_int8,
+    "signed char": ctypes.c_int8,
+    "unsigned char": ctypes.c_uint8,
+    "short": ctypes.c_int16,
+    "unsigned short": ctypes.c_uint16,
+    "int": ctypes.c_int32,
+    "unsigned int": ctypes.c_uint32,
+    "long long": ctypes.c_int64,
+    "unsigned long long": ctypes.c_uint64,
+    "bool": ctypes.c_bool,
+    "float": ctypes.c_float,
+    "double": ctypes.c_double,
+    "cudaError_t": ctypes.c_int32,
+    "void": None,
+}
+
+
+def _symbol(
+    function: CFunction, library: ctypes.CDLL, leading: Sequence[Any]
+) -> Callable[..., Any]:
+    """The function in the library, with its C types declared."""
+    try:
+        native = library[function.symbol]
+    except AttributeError:
+        raise CompileError(
+            f"the compiled library has no {function.what}, although "
+            f"{function.file}:{function.line} defines it; take it out of conditional compilation "
+            "and unnamed namespaces"
+        ) from None
+    native.argtypes = [
+        *leading,
+        *(
+            _C_TYPES[p.type] if p.kind is ParameterKind.SCALAR else ctypes.c_void_p
+            for p in function.parameters
+        ),
+    ]
+    native.restype = _C_TYPES[function.returns]
+    return native
+
+
+def _first_misfit(
+    function: CFunction, converters: Sequence[Convert], values: Sequence[Any]
+) -> TypeError | ValueError:
+    """The error for the first argument that does not fit."""
+    for number, (parameter, convert, value) in enumerate(
+        zip(function.arguments, converters, values, strict=True), start=1
+    ):
+        try:
+            convert(value)
+        except Misfit as misfit:
+            return misfit.kind(
+                f"argument {number} ({parameter}) of {function.what} {misfit.reason}. "
+                f"Call it as {function}."
+            )
+    return TypeError(f"an argument of {function.what} changed while it was checked")
+
+
+def _count_message(function: CFunction, values: Sequence[Any]) -> str:
+    wanted = len(function.arguments)
+    has_stream = len(function.parameters) > wanted
+    hint = " The stream is filled in." if has_stream and len(values) > wanted else ""
+    return (
+        f"{function.what} takes {wanted} arguments, got {len(values)}. Call it as {function}.{hint}"
+    )
