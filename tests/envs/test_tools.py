@@ -62,7 +62,7 @@ def test_choices_and_defaults_are_in_the_schema() -> None:
         ("read_file", {"path": "model.py", "first_line": "three"}, "first_line"),
         ("verify", {"check": "speed"}, "'values' or 'memory'"),
         ("compile", {"fast": True}, "no argument 'fast'"),
-        ("read_skill", {"name": "launcher"}, "Did you mean 'launchers'?"),
+        ("read_skill", {"name": "launcher"}, "The nearest are launchers, "),
         ("search", {"pattern": ""}, "1 to 500 characters"),
         ("search", {"pattern": "(" * 600}, "1 to 500 characters"),
         ("search", {"pattern": "foo("}, "backslash"),

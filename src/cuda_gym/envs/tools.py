@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -15,6 +14,7 @@ from cuda_gym.envs.actions import ToolCall
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.search import MAX_HITS, search
 from cuda_gym.envs.signatures import arguments_model, checked_arguments, closest, tool_schema
+from cuda_gym.envs.skills import describe_shelf, describe_skill, skills
 from cuda_gym.envs.workspace import Workspace
 from cuda_gym.errors import BadAction, WorkerLost, WorkspaceError
 
@@ -24,7 +24,6 @@ __all__ = [
     "SessionJudge",
     "Tools",
     "judge_steadily",
-    "skills",
     "tool_schemas",
 ]
 
@@ -82,6 +81,8 @@ class Reply:
     """What a tool answers."""
 
     text: str = ""
+    said: tuple[str, ...] = ()
+    """What stands before the text: which files were written, what was ignored."""
     submission: Submission | None = None
     """The files that were compiled, verified or timed."""
     findings: Findings | None = None
@@ -120,24 +121,18 @@ class Tools:
         return method(**arguments)
 
     def read_skill(self, name: str | None = None) -> Reply:
-        """Read one of the skills: how things are done here, with complete examples.
+        """Read a skill: rules, numbers, complete examples; without a name, the list of all.
 
         Args:
-            name: Which skill; without it, all are listed.
+            name: Which skill to read.
         """
+        kind = self._judge.device.kind
         if name is None:
-            return Reply(
-                text="\n".join(f"{key}: {_summary(text)}" for key, text in skills().items())
-            )
-        if name not in skills():
-            raise BadAction(
-                f"There is no skill {name[:60]!r}.{closest(name, skills())} "
-                f"The skills are {', '.join(skills())}."
-            )
-        return Reply(text=_without_front_matter(skills()[name]))
+            return Reply(text=describe_shelf(skills(), kind))
+        return Reply(text=describe_skill(skills(), name, kind))
 
     def list_files(self) -> Reply:
-        """List the files of the workspace with their sizes."""
+        """List the files of the workspace and their sizes."""
         lines = [
             f"{entry.path}  {entry.num_bytes:,} bytes{'' if entry.editable else '  (fixed)'}"
             for entry in self._workspace.entries()
@@ -147,12 +142,12 @@ class Tools:
     def read_file(
         self, path: str, first_line: int | None = None, last_line: int | None = None
     ) -> Reply:
-        """Read a file of the workspace, or some of its lines.
+        """Read a file, or some of its lines.
 
         Args:
-            path: Relative to the workspace: model.py, kernels/x.cu.
-            first_line: The first line to show, from 1.
-            last_line: The last line to show.
+            path: As model.py or kernels/x.cu.
+            first_line: The first to show, from 1.
+            last_line: The last to show.
         """
         lines = self._workspace.read(path).split("\n")
         if lines[-1] == "":
@@ -172,29 +167,29 @@ class Tools:
         """Write a whole file: model_new.py, or a source under kernels/.
 
         Args:
-            path: Relative to the workspace.
-            content: The whole text of the file.
+            path: As kernels/x.cu.
+            content: The whole text.
         """
         self._workspace.write(path, content)
         return Reply(text=f"Wrote {path} ({len(content):,} characters).")
 
     def edit_file(self, path: str, old: str, new: str, replace_all: bool = False) -> Reply:
-        """Replace a piece of text in a file.
+        """Replace a text that occurs once in a file.
 
         Args:
-            path: Relative to the workspace.
-            old: The text that is there now, exactly, with enough around it to occur once.
-            new: The text that takes its place.
-            replace_all: Whether to replace every occurrence.
+            path: As kernels/x.cu.
+            old: The present text, exactly, with enough around it to occur once.
+            new: What takes its place.
+            replace_all: Replace it wherever it occurs.
         """
         count = self._workspace.edit(path, old, new, replace_all=replace_all)
         return Reply(text=f"Replaced {count} place{'s' if count > 1 else ''} in {path}.")
 
     def search(self, pattern: str) -> Reply:
-        """Search all files of the workspace, line by line.
+        """Search all files, line by line.
 
         Args:
-            pattern: A regular expression of Python, or plain text.
+            pattern: A regular expression, or plain text.
         """
         files = {e.path: self._workspace.read(e.path) for e in self._workspace.entries()}
         hits = search(pattern, files)
@@ -203,7 +198,10 @@ class Tools:
         return Reply(text="\n".join([*lines, *more]) or f"Nothing matches {pattern!r}.")
 
     def compile(self) -> Reply:
-        """Compile kernels/*.cu, and report errors, warnings and resources. Runs nothing."""
+        """Compile and run nothing: errors, warnings, what each kernel takes of the device.
+
+        The quickest look; verify and profile compile too.
+        """
         submission = self._workspace.freeze()
         findings = judge_steadily(lambda: self._judge.compile(self._task, submission))
         return _reply(findings, submission)
@@ -234,7 +232,7 @@ class Tools:
         return Reply(text=note, submission=submission, findings=verdict.findings, verdict=verdict)
 
     def submit(self) -> Reply:
-        """End the episode: the best submission is judged afresh, and paid."""
+        """End the episode: the best submission is judged afresh, which settles the pay."""
         return Reply(ends=True)
 
 
@@ -273,22 +271,3 @@ def _reply(findings: Findings, submission: Submission) -> Reply:
 @cache
 def _models() -> Mapping[str, type[BaseModel]]:
     return {name: arguments_model(getattr(Tools, name)) for name in TOOL_NAMES}
-
-
-@cache
-def skills() -> Mapping[str, str]:
-    """The text of every skill, by name."""
-    folder = resources.files("cuda_gym") / "skills"
-    names = sorted(entry.name for entry in folder.iterdir() if (entry / "SKILL.md").is_file())
-    return {name: (folder / name / "SKILL.md").read_text("utf-8") for name in names}
-
-
-def _summary(skill: str) -> str:
-    """The `description` of a skill's front matter."""
-    lines = skill.split("\n")
-    found = [line for line in lines[:10] if line.startswith("description:")]
-    return found[0].removeprefix("description:").strip() if found else ""
-
-
-def _without_front_matter(skill: str) -> str:
-    return skill.split("\n---\n", 1)[-1].strip() if skill.startswith("---\n") else skill
