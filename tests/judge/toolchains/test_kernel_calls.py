@@ -32,6 +32,7 @@ template <typename T> __global__ void generic(T* x) { *x = 1; }
 """
 SECOND = """
 #include <cuda_fp16.h>
+#include <cstdint>
 __global__ void mixed(double* out, const __half* h, bool b, unsigned char c, uint64_t d, float e) {
   out[0] = __half2float(h[0]); out[1] = b; out[2] = c; out[3] = (double)d; out[4] = e;
 }

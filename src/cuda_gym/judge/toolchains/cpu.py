@@ -40,7 +40,6 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import (
     runtime_library,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.shared_memory import static_shared_bytes
-from cuda_gym.judge.toolchains.direct_kernels import launches_directly, with_entries
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 
 __all__ = ["CpuToolchain"]
@@ -88,9 +87,7 @@ class CpuToolchain:
             StorageError: the cache cannot be written.
         """
         started = time.monotonic()
-        files: Mapping[str, str] = kernel_files(submission)
-        if launches_directly(submission.text("model_new.py") or ""):
-            files = with_entries(files)
+        files = kernel_files(submission)
         compiler = find_compiler()
         key = _key(compiler, files, checking=checking)
         found = self._cache.find(key)

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from cuda_gym.core import Diagnostic, Severity, Submission
 from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.direct_kernels import launches_directly, with_entries
 
 __all__ = ["kernel_files"]
 
@@ -18,6 +19,8 @@ _MAX_CONSTRUCTS = 1_000
 
 def kernel_files(submission: Submission) -> dict[str, str]:
     """The `.cu` files under `kernels/` and the headers they may include, by path.
+
+    Where `model_new.py` launches kernels itself, the files have the entries that it needs for that.
 
     Raises:
         CompileError: there is none, or one that is no source text, or too much of it.
@@ -42,6 +45,8 @@ def kernel_files(submission: Submission) -> dict[str, str]:
             f"launches; {_MAX_CHARACTERS:,} and {_MAX_CONSTRUCTS:,} are the most. Leave out what "
             "the task does not need."
         )
+    if launches_directly(submission.text("model_new.py") or ""):
+        return with_entries(files)
     return files
 
 
