@@ -1,0 +1,156 @@
+"""Memory of a GPU that processes share: allocations of their own, exported as file descriptors.
+
+The reference makes a region, exports it, and sends the descriptor over a channel; a candidate opens
+it, and both see the same memory. Made through the driver's virtual-memory functions, so that a region is all
+that is shared: the other way, IPC handles, would map whatever else the allocator keeps in the same block.
+
+Nothing can be sealed here: whoever has the descriptor may write. So what a region held is never
+read again by the reference but as what a candidate has left there, and copied before it is looked at.
+
+Not covered: platforms without this (WSL, some virtual GPUs); `supported` tells. Opening a handle that a
+candidate made: nobody here does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cuda_gym.errors import WorkerLost
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["CudaRegion", "is_supported"]
+
+
+class CudaRegion:
+    """An allocation in this process's address space; its memory stays as long as anybody has it.
+
+    Tensors made of it keep it alive.
+    """
+
+    def __init__(self, handle: Any, num_bytes: int, device_index: int) -> None:
+        self.num_bytes = num_bytes
+        """As they were asked for; what is mapped is a multiple of the device's granularity."""
+        self.device_index = device_index
+        self._handle = handle
+        self._mapped = _rounded(num_bytes, device_index)
+        driver = _driver()
+        self._address = _done(driver.cuMemAddressReserve(self._mapped, 0, 0, 0))
+        _done(driver.cuMemMap(self._address, self._mapped, 0, handle, 0))
+        access = driver.CUmemAccessDesc()
+        access.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        access.location.id = device_index
+        access.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        _done(driver.cuMemSetAccess(self._address, self._mapped, [access], 1))
+
+    @classmethod
+    def create(cls, num_bytes: int, device_index: int) -> CudaRegion:
+        """New memory; what it holds is not defined.
+
+        Raises:
+            WorkerLost: the driver refuses, as where no memory is left.
+        """
+        rounded = _rounded(num_bytes, device_index)
+        return cls(
+            _done(_driver().cuMemCreate(rounded, _properties(device_index), 0)),
+            num_bytes,
+            device_index,
+        )
+
+    @classmethod
+    def open(cls, descriptor: int, num_bytes: int, device_index: int) -> CudaRegion:
+        """Memory that another process has exported. The descriptor stays open.
+
+        Raises:
+            WorkerLost: the driver refuses.
+        """
+        driver = _driver()
+        handle = _done(driver.cuMemImportFromShareableHandle(descriptor, _file_descriptor()))
+        return cls(handle, num_bytes, device_index)
+
+    def export(self) -> int:
+        """A descriptor for somebody else; the caller owns it."""
+        return int(
+            _done(_driver().cuMemExportToShareableHandle(self._handle, _file_descriptor(), 0))
+        )
+
+    def tensor(self) -> torch.Tensor:
+        """All of it as one tensor of `num_bytes` uint8 on the device; it keeps the region alive."""
+        import torch
+
+        return torch.as_tensor(self, device=torch.device("cuda", self.device_index))
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "shape": (self.num_bytes,),
+            "typestr": "|u1",
+            "data": (int(self._address), False),
+            "version": 3,
+        }
+
+    def __del__(self) -> None:
+        address = getattr(self, "_address", None)
+        if address is None:
+            return
+        driver = _driver()
+        driver.cuMemUnmap(address, self._mapped)
+        driver.cuMemAddressFree(address, self._mapped)
+        driver.cuMemRelease(self._handle)
+
+
+def is_supported(device_index: int) -> bool:
+    """Whether the device can export memory as a descriptor."""
+    driver = _driver()
+    device = _done(driver.cuDeviceGet(device_index))
+    wanted = driver.CUdevice_attribute
+    return all(
+        _done(driver.cuDeviceGetAttribute(attribute, device))
+        for attribute in (
+            wanted.CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+            wanted.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+        )
+    )
+
+
+def _driver() -> Any:
+    """The driver's functions; imported where they are used, since most machines have none."""
+    from cuda.bindings import driver
+
+    return driver
+
+
+def _done(answer: tuple[Any, ...]) -> Any:
+    """What a call of the driver returned besides its status.
+
+    Raises:
+        WorkerLost: the status is an error.
+    """
+    status, *values = answer
+    if int(status) != 0:
+        _, name = _driver().cuGetErrorName(status)
+        _, text = _driver().cuGetErrorString(status)
+        raise WorkerLost(f"The GPU's driver says {name.decode()}: {text.decode()}.")
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _properties(device_index: int) -> Any:
+    driver = _driver()
+    properties = driver.CUmemAllocationProp()
+    properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    properties.location.id = device_index
+    properties.requestedHandleTypes = _file_descriptor()
+    return properties
+
+
+def _file_descriptor() -> Any:
+    return _driver().CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
+
+def _rounded(num_bytes: int, device_index: int) -> int:
+    driver = _driver()
+    least = driver.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
+    unit = int(_done(driver.cuMemGetAllocationGranularity(_properties(device_index), least)))
+    return -(-max(num_bytes, 1) // unit) * unit
