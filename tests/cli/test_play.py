@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cuda_gym.cli.main import main
+from cuda_gym.episode_record import read_episodes
 
 AGENT = """\
 from cuda_gym.core import Action
@@ -48,10 +49,12 @@ def test_the_scripted_agent_plays_to_a_correct_verdict_and_its_files_are_kept(
 
 
 def test_each_turn_has_its_lines_and_each_episode_its_row(
-    quitter: str, capsys: pytest.CaptureFixture[str]
+    quitter: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    record = tmp_path / "episodes.jsonl"
     typed = ["play", "--task", "core/row_sum", "--agent", quitter, "--episodes", "2"]
-    assert main(typed) == 1
+    assert main([*typed, "--record", str(record)]) == 1
+    assert [len(episode.turns) for episode in read_episodes(record)] == [1, 1]
     said = capsys.readouterr().out
     assert said.count("quitter on core/row_sum") == 2
     assert said.count("submit()") == 2
@@ -80,3 +83,15 @@ def test_a_folder_with_other_things_in_it_is_left_alone(
     assert main(typed) == 3
     assert "Give an empty folder" in " ".join(capsys.readouterr().err.split())
     assert (tmp_path / "thesis.tex").read_text() == "precious"
+
+
+def test_a_record_that_cannot_be_kept_is_told_before_anything_is_played(
+    quitter: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "no_such_folder" / "episodes.jsonl"
+    assert (
+        main(["play", "--task", "core/row_sum", "--agent", quitter, "--record", str(record)]) == 2
+    )
+    said = capsys.readouterr()
+    assert "cannot be written: No such file or directory." in " ".join(said.err.split())
+    assert "quitter on" not in said.out

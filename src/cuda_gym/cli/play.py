@@ -48,6 +48,8 @@ class Play:
     """How many."""
     keep: Path | None = None
     """A folder to work in and keep; of several episodes each gets a folder in it."""
+    record: Path | None = None
+    """A file to which each episode is added, as a line of JSON; `cuda-gym show` reads it."""
     json: bool = False
     """Print the episodes as one JSON document."""
 
@@ -61,6 +63,7 @@ class Play:
             if value < 1:
                 raise UsageError(f"{option} is at least 1; got {value}.")
         task = load_task(self.task)
+        self._check_record()
         judge = judge_of(self.device)
         task = sized_for(task, judge.device)
         played = tuple(self._play(index, task, judge, screen) for index in range(self.episodes))
@@ -75,6 +78,7 @@ class Play:
         from cuda_gym.agents.registry import load_agent
         from cuda_gym.cli.watch import play_watched
         from cuda_gym.envs.session import Session
+        from cuda_gym.episode_record import append_episode
 
         seed = None if self.seed is None else self.seed + index
         agent = load_agent(self.agent, task_id=task.id, seed=seed)
@@ -96,9 +100,24 @@ class Play:
                 _show_turn(number, self.max_turns, turn, screen)
 
         try:
-            return play_watched(session, agent, screen, watch)
+            episode = play_watched(session, agent, screen, watch)
         finally:
             session.close()
+        if self.record is not None:
+            append_episode(self.record, episode)
+        return episode
+
+    def _check_record(self) -> None:
+        """See before playing whether what is played can be kept."""
+        if self.record is None:
+            return
+        try:
+            self.record.open("a", encoding="utf-8").close()
+        except OSError as error:
+            raise UsageError(
+                f"The record {str(self.record)!r} cannot be written: {error.strerror}. "
+                "Give a file in a folder of yours."
+            ) from None
 
     def _folder(self, index: int) -> Path | None:
         if self.keep is None or self.episodes == 1:

@@ -59,6 +59,12 @@ class Screen:
         """Print a line that is never broken, so that a path in it can be copied."""
         self._out.print(text, soft_wrap=True)
 
+    def show_plain(self, text: str) -> None:
+        """Write a text as it is, to be kept as a file; nothing with `--json`."""
+        if not self._is_json:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
     def give(self, plain: Any) -> None:
         """Print the JSON document; nothing without `--json`."""
         if self._is_json:
