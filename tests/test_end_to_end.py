@@ -12,11 +12,31 @@ from gymnasium.utils.env_checker import check_env
 from tests.conftest import SCALE_KERNEL, SCALE_MODEL, SCALE_TASK
 
 import cuda_gym
+from cuda_gym.core import Outcome, Submission, Task
+from cuda_gym.envs.actions import parse_action
+from cuda_gym.judge.judge import Judge
 
 CALL = '```json\n{"name": "%s", "arguments": {}}\n```'
 FILES = (
     f"```python file=model_new.py\n{SCALE_MODEL}```\n```cuda file=kernels/a.cu\n{SCALE_KERNEL}```\n"
 )
+
+TWICE = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return 2.0 * x
+
+
+def get_inputs():
+    return [torch.randn(96, 160)]
+
+
+def get_init_inputs():
+    return []
+"""
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +99,15 @@ def test_an_agent_plays_through_the_public_names(task_file: str) -> None:
     assert 1 <= len(episode.turns) <= 4
     assert episode.void is None
     env.close()
+
+
+def test_the_example_of_the_system_prompt_is_an_action_that_verifies(judge: Judge) -> None:
+    task = Task(id="test/twice", title="2 x", source=TWICE)
+    prompt = cuda_gym.system_prompt(task, judge.device)
+    example = prompt[prompt.index("```cuda file=") : prompt.index("\nmodel.py\n")]
+    action = parse_action(example)
+    assert action.call is not None
+    assert (action.call.name, action.notes) == ("verify", ())
+    files = Submission.of({write.path: write.content for write in action.writes})
+    found = judge.verify(task, files)
+    assert (found.outcome, found.diagnostics) == (Outcome.CORRECT, ())

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Verdict,
     )
     from cuda_gym.envs.cuda_kernel_env import CudaKernelEnv
+    from cuda_gym.envs.prompt import system_prompt
     from cuda_gym.envs.session import Session
     from cuda_gym.envs.tools import tool_schemas
     from cuda_gym.envs.vector_env import ThreadVectorEnv
@@ -54,6 +55,7 @@ __all__ = [
     "load_task",
     "open_judge",
     "play",
+    "system_prompt",
     "tool_schemas",
 ]
 
@@ -71,6 +73,7 @@ _HOMES = {
     "load_task": "cuda_gym.tasks.registry",
     "open_judge": "cuda_gym.judge.judge",
     "play": "cuda_gym.episode",
+    "system_prompt": "cuda_gym.envs.prompt",
     "tool_schemas": "cuda_gym.envs.tools",
 }
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.core import Outcome, Stage, Task
+from cuda_gym.core import Diagnostic, Findings, Outcome, Severity, Stage, Submission, Task
 from cuda_gym.envs.actions import ToolCall, format_action
 from cuda_gym.envs.reward import REWARDS, Reward
 from cuda_gym.envs.session import Session
@@ -206,6 +206,29 @@ def test_any_text_is_answered_in_a_valid_bounded_observation(session: Session, t
     assert not result.terminated
     assert "Turns left: 4." in result.observation.text
     assert session.step(call("list_files")).observation.text.startswith("SKILL.md")
+
+
+def test_an_answer_that_an_edit_has_not_changed_is_told_in_short(task: Task, judge: Any) -> None:
+    class Unmoved(type(judge)):  # type: ignore[misc]
+        def compile(self, task: Task, submission: Submission) -> Findings:
+            errors = tuple(
+                Diagnostic(severity=Severity.ERROR, message=f"{n} " + "no " * 80, file=f"{n}.cu")
+                for n in range(6)
+            )
+            return Findings(outcome=Outcome.COMPILE_ERROR, summary="6 errors.", diagnostics=errors)
+
+    session = Session(task, Unmoved(), max_turns=5)
+    first = session.step(call("compile")).observation.text
+    again = session.step(write("correct", "compile")).observation.text
+    assert again.startswith(
+        "Wrote model_new.py (17 characters).\nWrote kernels/relu.cu (18 characters).\n"
+        "The same answer as the last turn, word for word:\n6 errors."
+    )
+    assert len(again) < 1000 < len(first)
+    assert again.endswith("Turns left: 3.")
+    read = session.step(call("read_file", path="model.py")).observation.text
+    assert session.step(call("read_file", path="model.py")).observation.text[:300] == read[:300]
+    session.close()
 
 
 def test_every_tool_answers_in_an_episode(task: Task, judge: Any) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from cuda_gym.core import Action, Episode, Observation, Stage, Submission, Task, Turn
 from cuda_gym.envs.actions import parse_action
+from cuda_gym.envs.brevity import shorten_repeated
 from cuda_gym.envs.briefing import first_text, open_workspace
 from cuda_gym.envs.feedback.profile_page import describe_verdict
 from cuda_gym.envs.feedback.submit_page import describe_settlement
@@ -27,6 +28,11 @@ from cuda_gym.envs.workspace import Workspace
 from cuda_gym.errors import AgentError, MachineError, TaskError, WorkspaceError
 
 __all__ = ["Session", "SessionJudge", "Snapshot", "StepResult"]
+
+_JUDGING = ("compile", "verify", "profile")
+"""The tools whose answer, given again, tells that nothing has changed."""
+_RECENT_TURNS = 4
+"""How far an agent is expected to remember what it was told."""
 
 
 class Session:
@@ -70,9 +76,7 @@ class Session:
         workspace = self._opened()
         workspace.restore(workspace.start)
         self._judge.warm(self.task)
-        text = first_text(
-            self.task, self._judge.device, reward=self.rules.reward, max_turns=self.rules.max_turns
-        )
+        text = first_text(self.task, self._judge.device, self.rules)
         metrics = {"paid": 0.0, "turns_used": 0.0, "turns_left": float(self.rules.max_turns)}
         first = observe(text, Stage.START, metrics, max_chars=self.rules.observation_chars)
         self._snapshot = Snapshot(
@@ -147,16 +151,15 @@ class Session:
                 said.append(f"Wrote {file.path} ({len(file.content):,} characters).")
             said += parsed.notes
             if parsed.call is None:
-                return Reply(text="\n".join(said))
+                return Reply(said=tuple(said))
             tool = parsed.call.name[:60]
             tools = Tools(workspace=workspace, task=self.task, judge=self._judge)
             reply = tools.call(parsed.call)
         except AgentError as error:
-            return Reply(text="\n".join([*said, str(error)]), tool=tool)
+            return Reply(text=str(error), said=tuple(said), tool=tool)
         except (MachineError, TaskError) as error:
-            return Reply(text="\n".join(said), tool=tool, void=str(error))
-        text = "\n".join(part for part in (*said, reply.text) if part)
-        return replace(reply, text=text, tool=tool)
+            return Reply(said=tuple(said), tool=tool, void=str(error))
+        return replace(reply, said=tuple(said), tool=tool)
 
     def _learn(self, reply: Reply) -> None:
         """Remember what was found about the files that were looked at."""
@@ -168,13 +171,20 @@ class Session:
             self._snapshot = self._state.with_findings(reply.submission, reply.findings)
 
     def _told(self, reply: Reply) -> str:
-        """The reply's text; that of a Verdict says where it stands among the others."""
-        if reply.verdict is None or reply.submission is None:
-            return reply.text
-        best = self._state.ledger.best
-        standing = None if best is None else best.verdict
-        text = describe_verdict(reply.verdict, reply.submission, best=standing)
-        return f"{reply.text}\n{text}" if reply.text else text
+        """All that is answered; a Verdict says where it stands among the others.
+
+        An answer that the last turns gave too is told in short, but for what an agent asked to
+        read: it may have forgotten that.
+        """
+        told = reply.text
+        if reply.verdict is not None and reply.submission is not None:
+            best = self._state.ledger.best
+            standing = None if best is None else best.verdict
+            told += "\n" + describe_verdict(reply.verdict, reply.submission, best=standing)
+        if reply.tool in _JUDGING:
+            recent = self._state.turns[-_RECENT_TURNS:]
+            told = shorten_repeated(told.strip(), [turn.observation.text for turn in recent])
+        return "\n".join(part for part in (*reply.said, told.strip("\n")) if part)
 
     def _judge_finally(self, reply: Reply) -> Reply:
         """Choose what counts, and judge it afresh."""

@@ -10,13 +10,20 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from cuda_gym.errors import BadAction
 
-__all__ = ["arguments_model", "checked_arguments", "closest", "first_sentence", "tool_schema"]
+__all__ = [
+    "arguments_model",
+    "call_form",
+    "checked_arguments",
+    "closest",
+    "first_sentence",
+    "tool_schema",
+]
 
 Function = Callable[..., Any]
 
@@ -45,7 +52,7 @@ def tool_schema(function: Function) -> dict[str, Any]:
         "function": {
             "name": function.__name__,
             "description": _description(inspect.getdoc(function) or ""),
-            "parameters": _without_titles(parameters),
+            "parameters": _plain(parameters),
         },
     }
 
@@ -73,9 +80,31 @@ def closest(name: str, names: typing.Iterable[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
+def call_form(function: Function) -> str:
+    """A tool with its arguments, those in brackets with a default; of a choice, the default first.
+
+    >>> def read(path: str, line: int | None = None, kind: Literal["text", "hex"] = "text"): ...
+    >>> call_form(read)
+    'read(path, [line], [kind: text | hex])'
+    """
+    hints = typing.get_type_hints(function)
+    forms = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name == "self":
+            continue
+        choices = typing.get_args(hints[name]) if _is_choice(hints[name]) else ()
+        form = f"{name}: {' | '.join(choices)}" if choices else name
+        forms.append(form if parameter.default is inspect.Parameter.empty else f"[{form}]")
+    return f"{function.__name__}({', '.join(forms)})"
+
+
 def first_sentence(function: Function) -> str:
     """The first line of a tool's docstring."""
     return (inspect.getdoc(function) or "").split("\n", 1)[0]
+
+
+def _is_choice(hint: Any) -> bool:
+    return typing.get_origin(hint) is Literal
 
 
 def _signature(model: type[BaseModel]) -> str:
@@ -112,11 +141,15 @@ def _described_arguments(doc: str) -> dict[str, str]:
     return found
 
 
-def _without_titles(schema: Any) -> Any:
-    """Pydantic's generated titles say nothing and cost tokens."""
+def _plain(schema: Any) -> Any:
+    """Without what pydantic adds and no model needs: titles, and null for what may be left out."""
     if isinstance(schema, dict):
         kept = {k: v for k, v in schema.items() if not (k == "title" and isinstance(v, str))}
-        return {key: _without_titles(value) for key, value in kept.items()}
+        options = [option for option in kept.get("anyOf", ()) if option != {"type": "null"}]
+        if len(options) == 1 and kept.get("default", ...) is None:
+            del kept["anyOf"], kept["default"]
+            kept = {**options[0], **kept}
+        return {key: _plain(value) for key, value in kept.items()}
     if isinstance(schema, list):
-        return [_without_titles(item) for item in schema]
+        return [_plain(item) for item in schema]
     return schema
