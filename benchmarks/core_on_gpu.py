@@ -16,9 +16,7 @@ import argparse
 import ctypes
 import datetime
 import statistics
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,9 +24,11 @@ from typing import Any
 import torch
 
 from cuda_gym.agents.scripted import load_solution, solved_tasks
-from cuda_gym.core import Device, Task
+from cuda_gym.core import Device, Submission, Task
+from cuda_gym.errors import CudaGymError
 from cuda_gym.judge.toolchains.cuda_extension import make_extension
 from cuda_gym.judge.toolchains.launchers import parse_launchers
+from cuda_gym.judge.toolchains.nvcc import NvccToolchain
 from cuda_gym.tasks.registry import list_tasks
 from cuda_gym.tasks.sizes import sized_for
 
@@ -40,22 +40,12 @@ SHARE = 1e-3
 """An output is right where it is off by at most this share of itself and of the largest output."""
 
 
-def build(files: dict[str, str], folder: Path) -> ctypes.CDLL:
-    """The kernels of a submission as a shared library."""
-    for path, text in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-    sources = [str(folder / path) for path in files if path.endswith(".cu")]
-    flags = ["-O3", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC"]
-    command = ["nvcc", *flags, "-cudart", "shared", "-o", str(folder / "kernels.so"), *sources]
-    subprocess.run(command, check=True)
-    return ctypes.CDLL(str(folder / "kernels.so"))
-
-
-def new_model(task: Task, folder: Path) -> Callable[..., torch.nn.Module]:
+def new_model(task: Task) -> Callable[..., torch.nn.Module]:
     """The class ModelNew of the task's solution."""
     files = load_solution(task.id)
-    library = build(files, folder)
+    major, minor = torch.cuda.get_device_capability()
+    build = NvccToolchain(f"sm_{major}{minor}").build(Submission.of(files))
+    library = ctypes.CDLL(build.library)
     sys.modules["cuda_extension"] = make_extension(
         parse_launchers(files),
         library,
@@ -129,14 +119,13 @@ def row(task: Task) -> str:
     compile_us = device_us(lambda: compiled(*inputs))
     told, ours = "no solution", ""
     if task.id in solved_tasks():
-        with tempfile.TemporaryDirectory() as folder:
-            made = new_model(task, Path(folder))
-            with torch.device("cuda"):
-                new = made(*init).eval()
-            new.load_state_dict(model.state_dict())
-            right = is_close(new(*inputs), expected)
-            told = "right" if right else "WRONG"
-            ours = f"{device_us(lambda: new(*inputs)):,.0f}" if right else ""
+        made = new_model(task)
+        with torch.device("cuda"):
+            new = made(*init).eval()
+        new.load_state_dict(model.state_dict())
+        right = is_close(new(*inputs), expected)
+        told = "right" if right else "WRONG"
+        ours = f"{device_us(lambda: new(*inputs)):,.0f}" if right else ""
     return (
         f"| {task.id} | {moved / 1e6:,.0f} | {eager:,.0f} | {compile_us:,.0f} | {ours} | {told} |"
     )
@@ -155,7 +144,7 @@ def main() -> None:
         with torch.no_grad():
             try:
                 rows.append(row(sized_for(task, Device("cuda"))))
-            except (RuntimeError, TypeError, ValueError, subprocess.CalledProcessError) as error:
+            except (RuntimeError, TypeError, ValueError, CudaGymError) as error:
                 rows.append(f"| {task.id} | | | | | failed: {str(error).splitlines()[0]} |")
         print(rows[-1], flush=True)
         torch.compiler.reset()
