@@ -137,6 +137,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--to", type=Path, default=RESULTS)
     arguments = parser.parse_args()
+    if not torch.cuda.is_available():
+        print("There is no NVIDIA GPU here, so there is nothing to measure.")
+        return
     rows = []
     for task in list_tasks("core"):
         if arguments.only and task.id.removeprefix("core/") not in arguments.only:

@@ -172,6 +172,9 @@ def main() -> None:
     parser.add_argument("--drift-s", type=float, default=180.0)
     parser.add_argument("--to", type=Path, default=RESULTS)
     arguments = parser.parse_args()
+    if not torch.cuda.is_available():
+        print("There is no NVIDIA GPU here, so there is nothing to measure.")
+        return
     flush = Flush()
     clocks = [clocks_row(length, flush) for length in LENGTHS_US]
     ratios = [ratio_row(length, flush) for length in LENGTHS_US]
