@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_a_model_with_native_tools_is_not_told_of_them_in_words(task: Task) -> N
 
 
 def test_all_tool_schemas_together_cost_less_than_900_tokens() -> None:
-    assert len(str(tool_schemas())) <= 3500
+    assert len(json.dumps(tool_schemas())) <= 3500
 
 
 def test_a_task_with_a_library_says_what_may_be_called(task: Task) -> None:

@@ -222,7 +222,7 @@ class Tools:
         """Verify, then time against torch.compile and eager. Only this and submit pay.
 
         Args:
-            detail: `times`, or `counters` for the device's performance counters beside them.
+            detail: `counters` adds the device's performance counters.
         """
         submission = self._workspace.freeze()
         verdict = judge_steadily(lambda: self._judge.judge(self._task, submission))
