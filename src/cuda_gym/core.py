@@ -26,17 +26,20 @@ __all__ = [
     "Band",
     "Build",
     "Device",
+    "DeviceRates",
     "Diagnostic",
     "DrawFindings",
     "Episode",
     "Findings",
     "Fingerprint",
     "KernelResources",
+    "KernelTime",
     "MemoryFinding",
     "MemorySide",
     "Mismatch",
     "Observation",
     "Outcome",
+    "Profile",
     "Roofline",
     "Severity",
     "Stage",
@@ -46,6 +49,7 @@ __all__ = [
     "Timing",
     "Turn",
     "Verdict",
+    "Work",
     "as_plain",
 ]
 
@@ -315,11 +319,21 @@ class KernelResources:
 
     name: str
     registers: int | None = None
+    """Of a thread."""
     spill_bytes: int | None = None
+    """Stored to and loaded from local memory, for want of registers; of a thread."""
+    stack_bytes: int | None = None
+    """Local memory of a thread: spilled registers, and arrays that are indexed by a variable."""
+    constant_bytes: int | None = None
+    """Constant memory, parameters included."""
     shared_bytes: int | None = None
     """Static shared memory of a block."""
+    block_threads: int | None = None
+    """Threads of a block, as it is launched."""
     occupancy: float | None = None
     """Theoretical, 0 to 1, at `block_threads`."""
+    limited_by: str | None = None
+    """What keeps the occupancy below 1: `registers`, `shared memory`, `blocks` or `block size`."""
     mode: str | None = None
     """How the `cpu` device runs it: `loop` (vectorised), `phases` (so between its barriers) or `fibers`."""
 
@@ -451,6 +465,67 @@ class Timing:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KernelTime:
+    """What one kernel took in one call, as the submission's process reports it: told, never paid."""
+
+    name: str
+    """`library.gemm` and its like where the call was one of `cuda_extension.library`."""
+    launches: int
+    total_us: float
+    """Of all its launches."""
+    grid: tuple[int, ...] = ()
+    """Blocks of its longest launch; empty for a library call."""
+    block: tuple[int, ...] = ()
+    """Threads of a block, likewise."""
+    mode: str | None = None
+    """How the `cpu` device runs it, as in `KernelResources`."""
+
+    @property
+    def launch_us(self) -> float:
+        """A launch, on average."""
+        return self.total_us / self.launches
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a task asks of any submission in one call."""
+
+    read_bytes: int
+    """Inputs and parameters, each byte once; what no output depends on is left out."""
+    written_bytes: int
+    """Outputs."""
+    flops: float | None
+    """Exact for products, convolutions and attention, one an element for each other operator of the
+    reference; None where it has an operator that nobody counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceRates:
+    """The most that a device was seen to do, with the threads of a race."""
+
+    copy_gb_per_s: float
+    """Bytes read and bytes written, of copies larger than every cache."""
+    gflop_per_s: float
+    """In a product of float32 matrices."""
+    cache_bytes: int
+    """Of the last level."""
+    num_cores: int
+    """Threads of a race, or multiprocessors: each runs at least one block at a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """Where the time of a call goes, and what it would have to be: told, never paid."""
+
+    call_us: float | None = None
+    """The call in which the kernels were timed, after the race; None where that failed."""
+    kernels: tuple[KernelTime, ...] = ()
+    """In the order of their first launches."""
+    work: Work | None = None
+    rates: DeviceRates | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Telemetry:
     """The state of the device around the timed calls; None where it does not say."""
 
@@ -496,6 +571,8 @@ class Verdict:
     """None only where the judgement ended before the device was known."""
     timing: Timing | None = None
     """There exactly where the outcome is correct."""
+    profile: Profile | None = None
+    """None where there is no timing."""
     telemetry: Telemetry | None = None
     unranked: str | None = None
     """Why a leaderboard may not rank it; None where it may."""

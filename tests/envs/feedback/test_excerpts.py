@@ -1,43 +1,42 @@
 from __future__ import annotations
 
-from cuda_gym.core import Diagnostic, MemoryFinding, MemorySide, Severity, Submission
-from cuda_gym.envs.feedback.excerpts import describe_diagnostics, describe_memory
+import pytest
 
-SUBMISSION = Submission.of({"kernels/k.cu": "int a;\n\tint b = c;\nint d;\n", "model_new.py": ""})
+from cuda_gym.core import Submission
+from cuda_gym.envs.feedback.excerpts import excerpt, source_lines
 
-
-def side(line: int | None, does: str = "writes") -> MemorySide:
-    return MemorySide(does=does, file="kernels/k.cu" if line else None, line=line,
-                      thread=(1, 0, 0), block=(2, 0, 0))  # fmt: skip
+LINES = ["int a;", "\tint b = c;", "", "int d;"]
 
 
-def finding(*sides: MemorySide) -> MemoryFinding:
-    return MemoryFinding(kind="data race", text="4 bytes at `s` + 8", kernel="k", sides=sides)
+@pytest.mark.parametrize(("line", "column"), [(2, 10), (1, 5), (4, 1), (2, 1)])
+def test_a_caret_stands_under_its_column_whatever_tabs_are_before_it(
+    line: int, column: int
+) -> None:
+    code, caret = excerpt(LINES, line, column).splitlines()
+    wanted = LINES[line - 1][column - 1]
+    assert code[caret.index("^")] == wanted.replace("\t", " ")
 
 
-def test_a_caret_stands_under_the_column_whatever_tabs_are_before_it() -> None:
-    error = Diagnostic(
-        severity=Severity.ERROR, message="no c", file="kernels/k.cu", line=2, column=10
-    )
-    said, code, caret = describe_diagnostics((error,), SUBMISSION).splitlines()
-    assert "kernels/k.cu:2:10: error: no c" in said
-    assert code[caret.index("^")] == "c"
+def test_a_caret_may_stand_behind_the_last_character() -> None:
+    assert excerpt(["int a"], 1, 6).splitlines()[1].endswith(" " * 5 + "^")
 
 
-def test_both_sides_of_a_race_stand_with_their_lines() -> None:
-    text = describe_memory((finding(side(1), side(3, "read it")),), SUBMISSION)
-    assert text.splitlines() == [
-        "data race: 4 bytes at `s` + 8",
-        "  thread (1, 0, 0) of block (2, 0, 0) writes at kernels/k.cu:1",
-        "    1 | int a;",
-        "  thread (1, 0, 0) of block (2, 0, 0) read it at kernels/k.cu:3",
-        "    3 | int d;",
-    ]
+def test_neighbours_are_shown_and_blank_ones_are_not() -> None:
+    assert excerpt(LINES, 2, around=1).splitlines() == ["    1 | int a;", "    2 |     int b = c;"]
 
 
-def test_a_side_of_unknown_place_is_told_without_a_line() -> None:
-    assert "|" not in describe_memory((finding(side(None)),), SUBMISSION)
+@pytest.mark.parametrize("line", [None, 0, -1, 5, 10**9])
+def test_a_line_that_is_not_there_shows_nothing(line: int | None) -> None:
+    assert excerpt(LINES, line, 1, around=1) == ""
 
 
-def test_more_than_a_few_findings_are_counted() -> None:
-    assert describe_memory((finding(side(1)),) * 6, SUBMISSION).endswith("... and 2 more.")
+def test_a_long_line_is_cut_around_its_caret() -> None:
+    text = "x" * 300 + "!" + "y" * 300
+    code, caret = excerpt([text], 1, 301).splitlines()
+    assert code[caret.index("^")] == "!"
+    assert len(code) < 130
+
+
+def test_a_file_that_is_not_there_has_no_lines() -> None:
+    assert source_lines(Submission.of({"a.cu": "x"}), "b.cu") == []
+    assert source_lines(Submission.of({"a.cu": "x"}), None) == []

@@ -1,63 +1,64 @@
-"""What is said of lines of a submission, with the lines themselves beside it."""
+"""Lines of a submission as they stand beside what is said of them."""
 
 from __future__ import annotations
 
-from cuda_gym.core import Diagnostic, MemoryFinding, Severity, Submission
+from cuda_gym.core import Submission
 
-__all__ = ["describe_diagnostics", "describe_memory"]
+__all__ = ["excerpt", "source_lines"]
 
-_MAX_DIAGNOSTICS = 8
-_MAX_FINDINGS = 4
-_MAX_LINE_CHARS = 160
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 1}
+_MAX_LINE_CHARS = 100
+_TAB = 4
 
 
-def describe_diagnostics(diagnostics: tuple[Diagnostic, ...], submission: Submission) -> str:
-    """What the compiler said: errors first, each with its line and a caret."""
-    ranked = sorted(diagnostics, key=lambda d: _ORDER[d.severity])
-    blocks = [_diagnostic(d, submission) for d in ranked[:_MAX_DIAGNOSTICS]]
-    if len(ranked) > _MAX_DIAGNOSTICS:
-        blocks.append(f"... and {len(ranked) - _MAX_DIAGNOSTICS} more.")
-    return "\n".join(blocks)
-
-
-def describe_memory(memory: tuple[MemoryFinding, ...], submission: Submission) -> str:
-    """What the memory check found: who did what, with the lines of all sides."""
-    lines = []
-    for finding in memory[:_MAX_FINDINGS]:
-        lines.append(f"{finding.kind}: {finding.text}")
-        for side in finding.sides:
-            code = _line(submission, side.file, side.line)
-            lines.append(f"  {side}")
-            if code is not None:
-                lines.append(f"{_margin(side.line)}{_shown(code)}")
-    if len(memory) > _MAX_FINDINGS:
-        lines.append(f"... and {len(memory) - _MAX_FINDINGS} more.")
-    return "\n".join(lines)
-
-
-def _diagnostic(diagnostic: Diagnostic, submission: Submission) -> str:
-    line = _line(submission, diagnostic.file, diagnostic.line)
-    if line is None:
-        return str(diagnostic)
-    code, margin = _shown(line), _margin(diagnostic.line)
-    shown = f"{diagnostic}\n{margin}{code}"
-    if diagnostic.column is not None and 1 <= diagnostic.column <= len(code):
-        before = len(line[: diagnostic.column - 1].expandtabs(4))
-        shown += "\n" + " " * (len(margin) - 2) + "| " + " " * before + "^"
-    return shown
-
-
-def _line(submission: Submission, file: str | None, line: int | None) -> str | None:
-    """A line of the submission, if there is one."""
+def source_lines(submission: Submission, file: str | None) -> list[str]:
+    """The lines of one file; none where there is no such file."""
     source = None if file is None else submission.text(file)
-    lines = [] if source is None else source.split("\n")
-    return lines[line - 1] if line is not None and 1 <= line <= len(lines) else None
+    return [] if source is None else source.split("\n")
 
 
-def _shown(line: str) -> str:
-    return line.expandtabs(4)[:_MAX_LINE_CHARS]
+def excerpt(
+    lines: list[str], line: int | None, column: int | None = None, *, around: int = 0
+) -> str:
+    r"""A line with its neighbours and a caret; empty where there is no such line.
+
+    Args:
+        lines: Of the file.
+        line: From 1.
+        column: From 1; None draws no caret.
+        around: How many lines before and after it are shown; blank ones are left out.
+
+    >>> print(excerpt(["int a;", "\tint b = c;", "int d;"], 2, 10, around=1))
+        1 | int a;
+        2 |     int b = c;
+          |             ^
+        3 | int d;
+    """
+    if line is None or not 1 <= line <= len(lines):
+        return ""
+    shown = []
+    for number in range(max(1, line - around), min(len(lines), line + around) + 1):
+        text = lines[number - 1].rstrip()
+        if number != line:
+            if text.strip():
+                shown.append(_numbered(number, _windowed(text, 0)[0]))
+            continue
+        if column is None or not 1 <= column <= len(text) + 1:
+            shown.append(_numbered(number, _windowed(text, 0)[0]))
+            continue
+        code, caret = _windowed(text, len(text[: column - 1].expandtabs(_TAB)))
+        shown += [_numbered(number, code), f"{'':>5} | {'':>{caret}}^"]
+    return "\n".join(shown)
 
 
-def _margin(line: int | None) -> str:
-    return f"{line or 0:>5} | "
+def _numbered(number: int, code: str) -> str:
+    return f"{number:>5} | {code}"
+
+
+def _windowed(text: str, caret: int) -> tuple[str, int]:
+    """At most so many characters of a line, the caret among them, and where it then stands."""
+    code = text.expandtabs(_TAB)
+    start = 0 if caret < _MAX_LINE_CHARS - 10 else caret - _MAX_LINE_CHARS // 2
+    piece = code[start : start + _MAX_LINE_CHARS]
+    before = "... " if start else ""
+    after = " ..." if start + _MAX_LINE_CHARS < len(code) else ""
+    return f"{before}{piece}{after}", caret - start + len(before)

@@ -1,23 +1,19 @@
-"""What `compile` and `verify` saw."""
+"""What `compile` and `verify` saw: the conclusion, the evidence of both, and what to do next."""
 
 from __future__ import annotations
 
-from cuda_gym.core import (
-    Build,
-    DrawFindings,
-    Findings,
-    KernelResources,
-    Mismatch,
-    Outcome,
-    Severity,
-    Submission,
+from cuda_gym.core import Findings, Outcome, Severity, Submission
+from cuda_gym.envs.feedback.compile_page import (
+    describe_build,
+    describe_diagnostics,
+    describe_error_count,
 )
-from cuda_gym.envs.feedback.excerpts import describe_diagnostics, describe_memory
+from cuda_gym.envs.feedback.printed import describe_printed
+from cuda_gym.envs.feedback.verify_page import describe_draws, describe_memory
 from cuda_gym.envs.feedback.words import joined
 
 __all__ = ["describe_findings", "evidence"]
 
-_MAX_OUTPUT_CHARS = 1000
 _NEXT = {
     None: "Next: verify runs it on hidden inputs.",
     Outcome.CORRECT: "Next: profile times it against torch.compile.",
@@ -29,6 +25,7 @@ _NEXT = {
     Outcome.UNSUPPORTED_ON_DEVICE: "Next: write it without the named feature, for this device.",
     Outcome.MACHINE_ERROR: "This was the machine's fault, not yours.",
 }
+_MAX_SUMMARY = 700
 
 
 def describe_findings(findings: Findings, submission: Submission) -> str:
@@ -39,89 +36,37 @@ def describe_findings(findings: Findings, submission: Submission) -> str:
 def evidence(findings: Findings, submission: Submission) -> list[str]:
     """Diagnostics, kernels, draws, memory findings and output, each where there is one."""
     build = findings.build
+    has_run = bool(findings.draws) or findings.memory is not None
+    has_failed = bool(findings.memory) or findings.outcome not in (None, Outcome.CORRECT)
     return [
-        describe_diagnostics(findings.diagnostics, submission),
-        "" if build is None or findings.draws else _toolchain(build),
-        "" if build is None else "\n".join(_kernel(kernel) for kernel in build.kernels),
-        _draws(findings.draws),
+        describe_diagnostics(findings.diagnostics, submission) if not has_run else "",
+        "" if build is None or has_failed else describe_build(build, is_news=not has_run),
+        describe_draws(findings.draws, is_clean=findings.memory == ()),
         describe_memory(findings.memory or (), submission),
-        _output(findings.output),
+        _warnings(findings) if has_run else "",
+        describe_printed(findings.output),
     ]
 
 
-def _toolchain(build: Build) -> str:
-    source = "from the cache" if build.cached else f"in {build.build_s:.2f} s"
-    return f"Built by {build.toolchain} {source}."
-
-
-def _kernel(kernel: KernelResources) -> str:
-    facts = [
-        None if kernel.mode is None else f"runs as {kernel.mode}",
-        None if kernel.registers is None else f"{kernel.registers} registers",
-        None if not kernel.spill_bytes else f"{kernel.spill_bytes:,} bytes spilled",
-        None if not kernel.shared_bytes else f"{kernel.shared_bytes:,} bytes of shared memory",
-        None if kernel.occupancy is None else f"occupancy {kernel.occupancy:.0%}",
-    ]
-    told = ", ".join(fact for fact in facts if fact is not None)
-    return f"  kernel {kernel.name}: {told}" if told else f"  kernel {kernel.name}"
-
-
-def _draws(draws: tuple[DrawFindings, ...]) -> str:
-    if not draws:
+def _warnings(findings: Findings) -> str:
+    """A reminder: their lines were told by compile."""
+    warnings = [d for d in findings.diagnostics if d.severity is Severity.WARNING]
+    if not warnings:
         return ""
-    passed = [draw for draw in draws if draw.passed]
-    names = ", ".join(dict.fromkeys(draw.name for draw in passed))
-    if len(passed) == len(draws):
-        return f"Draws: {names}."
-    lines = [f"Hidden draws: {len(passed)} of {len(draws)} passed{': ' if names else ''}{names}."]
-    for draw in draws:
-        if not draw.passed:
-            lines += _failed_draw(draw)
-    return "\n".join(lines)
-
-
-def _failed_draw(draw: DrawFindings) -> list[str]:
-    lines = [f"  failed: {draw.name} ({draw.description})"]
-    if draw.reason:
-        lines.append(f"    {draw.reason}")
-    if draw.num_wrong:
-        which = f" of output {draw.output}" if draw.output else ""
-        share = draw.num_wrong / max(draw.num_elements, 1)
-        lines.append(
-            f"    {draw.num_wrong:,} of {draw.num_elements:,} elements{which} wrong ({share:.1%})"
-        )
-    if draw.first is not None:
-        lines.append(f"    first at {_mismatch(draw.first)}")
-    if draw.worst is not None and draw.worst != draw.first:
-        lines.append(f"    worst at {_mismatch(draw.worst)}")
-    if draw.pattern:
-        lines.append(f"    pattern: {draw.pattern}")
-    return lines
-
-
-def _mismatch(mismatch: Mismatch) -> str:
-    index = ", ".join(str(i) for i in mismatch.index)
-    return (
-        f"[{index}]: got {mismatch.got:.7g}, expected {mismatch.expected:.7g}, "
-        f"allowed error {mismatch.allowed:.2g}"
-    )
-
-
-def _output(output: str) -> str:
-    if not output.strip():
-        return ""
-    text = output if len(output) <= _MAX_OUTPUT_CHARS else output[:_MAX_OUTPUT_CHARS] + " ..."
-    return f"It printed:\n{text.rstrip()}"
+    more = f" (and {len(warnings) - 1} more: see compile)" if len(warnings) > 1 else ""
+    return f"The compiler warned: {warnings[0]}{more}"
 
 
 def _headline(findings: Findings) -> str:
-    """The summary; a number where the diagnostics below say the same."""
+    """The summary; a number where the evidence below says the same."""
+    summary = findings.summary
     errors = [d for d in findings.diagnostics if d.severity is Severity.ERROR]
-    if not errors or not findings.summary.startswith(str(errors[0])):
-        return findings.summary
-    if findings.outcome is Outcome.UNSUPPORTED_ON_DEVICE:
-        return "This device cannot run it."
-    return f"It does not compile: {len(errors)} error{'s' if len(errors) > 1 else ''}."
+    if errors and (summary.startswith(str(errors[0])) or errors[0].message in summary):
+        return describe_error_count(findings)
+    failed = [draw for draw in findings.draws if not draw.passed]
+    if failed and not findings.memory and findings.outcome is Outcome.WRONG:
+        return f"Wrong on hidden inputs: the {failed[0].name!r} draw failed."
+    return summary if len(summary) <= _MAX_SUMMARY else f"{summary[:_MAX_SUMMARY]} ..."
 
 
 def _next(findings: Findings) -> str:

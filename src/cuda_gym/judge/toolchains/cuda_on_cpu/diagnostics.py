@@ -38,8 +38,18 @@ _OURS = (
     (re.compile(r"CUDA_ON_CPU_\w+|cuda_on_cpu_\w+"), "launch"),
     (re.compile(r"std::__cxx11::basic_string<char>"), "std::string"),
     (re.compile(r"std::__(?:cxx11|1)::"), "std::"),
+    (re.compile(r" \{aka [^{}]*\}"), ""),
+    # GCC shows the address that it computes for x[i].
+    (
+        re.compile(r"\*\((\w+) \+ \(\(sizetype\)\(\(\(long unsigned int\)(.+?)\) \* \d+\)\)\)"),
+        r"\1[\2]",
+    ),
 )
 _EXPLAINED = (
+    (
+        re.compile(r"call to '(?:::)?(?:cuda_on_cpu::)?Configuration::Configuration\("),
+        "a launch takes two to four values: kernel<<<grid, block, shared bytes, stream>>>(...)",
+    ),
     (
         re.compile(r"reference of type 'const cuda_on_cpu::Thread ?&'"),
         "a __global__ function is launched with <<<grid, block>>>, not called",
@@ -52,6 +62,8 @@ _EXPLAINED = (
         "a pointer to a kernel has a type of its own on the cpu device; declare it with auto",
     ),
 )
+_Place = tuple[str, int, int | None]
+"""File, line and column."""
 _OUR_NAMES = re.compile(r"cuda_on_cpu|CUDA_ON_CPU")
 
 
@@ -72,15 +84,15 @@ def parse_diagnostics(output: str, files: Mapping[str, Rewritten]) -> tuple[Diag
 
 
 def _read(lines: Iterable[str], files: Mapping[str, Rewritten]) -> Iterator[Diagnostic]:
-    led_here: tuple[str, int, int | None] | None = None
-    is_last_shown = False
+    led_here: _Place | None = None
+    is_instantiated = is_last_shown = False
     for line in lines:
         match = _MESSAGE.match(line)
         if match is None:
             if linker := _LINKER.search(line):
                 yield Diagnostic(severity=Severity.ERROR, message=_cleaned(linker["message"]))
             elif (place := _place(_PLACE.match(line), files)) is not None:
-                led_here = place
+                led_here, is_instantiated = place, "required from" in line
             continue
         severity = _severity(match["severity"])
         place = _place(match, files)
@@ -91,25 +103,25 @@ def _read(lines: Iterable[str], files: Mapping[str, Rewritten]) -> Iterator[Diag
             place = led_here
         is_last_shown = place is not None or severity is Severity.ERROR
         if is_last_shown:
-            path, number, column = place or (None, None, None)
-            yield Diagnostic(
-                severity=severity,
-                message=_cleaned(match["message"]),
-                file=path,
-                line=number,
-                column=column,
-            )
+            yield _diagnostic(severity, match["message"], place)
+            if is_instantiated and not is_note and led_here != place:
+                yield _diagnostic(Severity.NOTE, "the template is instantiated here", led_here)
         if not is_note:
-            led_here = None
+            led_here, is_instantiated = None, False
+
+
+def _diagnostic(severity: Severity, message: str, place: _Place | None) -> Diagnostic:
+    path, line, column = place or (None, None, None)
+    return Diagnostic(
+        severity=severity, message=_cleaned(message), file=path, line=line, column=column
+    )
 
 
 def _severity(word: str) -> Severity:
     return {"warning": Severity.WARNING, "note": Severity.NOTE}.get(word, Severity.ERROR)
 
 
-def _place(
-    match: re.Match[str] | None, files: Mapping[str, Rewritten]
-) -> tuple[str, int, int | None] | None:
+def _place(match: re.Match[str] | None, files: Mapping[str, Rewritten]) -> _Place | None:
     """The place in the agent's file; None where it is in a header of ours or of the system."""
     if match is None or match["path"] not in files:
         return None
