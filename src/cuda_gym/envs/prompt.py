@@ -76,14 +76,11 @@ def workspace_page(task: Task, device: Device) -> str:
 
 def _render(name: str, task: Task, device: Device, **values: object) -> str:
     template = _environment().get_template(f"{name}.jinja")
-    served = [s.name for s in skills().skills.values() if device.kind in s.devices]
-    special = f"{device.kind}_device"
     return template.render(
         task=task,
         device=device,
         library=[f"cuda_extension.library.{call}" for call in sorted(task.library)],
-        skills=served,
-        device_skill=special if special in served else None,
+        skills=[s.name for s in skills().skills.values() if device.kind in s.devices],
         **values,
     ).strip()
 

@@ -178,7 +178,7 @@ class Tools:
 
         Args:
             path: As kernels/x.cu.
-            old: The present text, exactly, with enough around it to occur once.
+            old: The present text, exactly; long enough to occur once.
             new: What takes its place.
             replace_all: Replace it wherever it occurs.
         """
@@ -200,7 +200,7 @@ class Tools:
     def compile(self) -> Reply:
         """Compile and run nothing: errors, warnings, what each kernel takes of the device.
 
-        The quickest look; verify and profile compile too.
+        verify and profile compile too.
         """
         submission = self._workspace.freeze()
         findings = judge_steadily(lambda: self._judge.compile(self._task, submission))
