@@ -26,7 +26,7 @@ compiled = torch.compile(lambda a: a * 2, backend="eager")
 compiled(x)
 sparse = x.to_sparse()
 seen = []
-num_replaced = refuse_torch_operators(on_refusal=seen.append)
+num_replaced = refuse_torch_operators(on_refusal=lambda name, advice: seen.append(name))
 gc.collect()
 
 def attempt(expression):
@@ -181,7 +181,7 @@ def test_thousands_of_kernels_are_replaced() -> None:
 
 def test_the_advice_fits_the_operator() -> None:
     answers = results()["torch.no_grad"]
-    assert "kernels/*.cu" in str(answers["x.relu()"])
+    assert "in a kernel under kernels/" in str(answers["x.relu()"])
     assert "pass the strides" in str(answers["x.t().contiguous()"])
     assert "stays on the device" in str(answers["float(x[0, 0])"])
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
+import sys
 import traceback
 from typing import Any
 
-__all__ = ["MODEL_FILE", "Told", "describe", "told"]
+__all__ = ["MODEL_FILE", "Told", "describe", "own_place", "told"]
 
 MODEL_FILE = "model_new.py"
 
@@ -34,3 +36,15 @@ def describe(error: BaseException, doing: str) -> str:
     places = [f"  {MODEL_FILE}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own[-4:]]
     text = "".join(traceback.format_exception_only(error)).strip()
     return "\n".join([f"{doing} raised {text[:2000]}", *places])
+
+
+def own_place() -> str:
+    """The line of `model_new.py` that is being run: `model_new.py:12 in forward: y = f(x)`."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename == MODEL_FILE:
+            line = linecache.getline(MODEL_FILE, frame.f_lineno).strip()
+            return f"{MODEL_FILE}:{frame.f_lineno} in {code.co_name}: {line}"
+        frame = frame.f_back  # type: ignore[assignment]
+    return MODEL_FILE

@@ -34,14 +34,14 @@ import torch
 __all__ = ["refuse_torch_operators"]
 
 
-def refuse_torch_operators(*, on_refusal: Callable[[str], None]) -> int:
+def refuse_torch_operators(*, on_refusal: Callable[[str, str], None]) -> int:
     """Make every operator of torch refuse, but those that allocate, view, or ask for a shape.
 
     There is no way back: call it in a process that judges one submission and ends.
 
     Args:
-        on_refusal: told the name of each operator that was called, as `torch.relu`, before the
-            caller gets a `RuntimeError`.
+        on_refusal: told the name of each operator that was called, as `torch.relu`, and what to do
+            instead, before the caller gets a `RuntimeError`.
 
     Returns:
         How many kernels were replaced.
@@ -101,7 +101,7 @@ _ALLOWED = _ALLOCATIONS | _VIEWS | _QUESTIONS | _PASS_THROUGH
 _OTHER_BACKENDS = ("SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU", "NestedTensorCPU")
 
 _SPOKEN = {"_to_copy": "torch.Tensor.to", "copy_": "torch.Tensor.copy_"}
-_KERNEL_ADVICE = "write it as a kernel in kernels/*.cu and call its launcher from cuda_extension"
+_KERNEL_ADVICE = "compute it in a kernel under kernels/ and call that through cuda_extension"
 _COPY_ADVICE = (
     "a copy, a cast, and .contiguous() or reshape of a strided tensor are work of a kernel: "
     "pass the strides to your launcher, or let it write the new layout or type"
@@ -115,7 +115,7 @@ _ADVICE = {
 }
 
 
-def _replace_kernels(on_refusal: Callable[[str], None]) -> tuple[list[Any], int]:
+def _replace_kernels(on_refusal: Callable[[str, str], None]) -> tuple[list[Any], int]:
     """Give each kernel its refusing one; the change lasts as long as the handles."""
     num_replaced = 0
     handles: dict[tuple[str, str], Any] = {}
@@ -149,7 +149,7 @@ def _refused_kernels() -> Iterator[tuple[str, str]]:
 
 
 def _refuser(
-    namespace: str, name: str, on_refusal: Callable[[str], None]
+    namespace: str, name: str, on_refusal: Callable[[str, str], None]
 ) -> Callable[..., NoReturn]:
     """A kernel that refuses."""
     base = name.partition(".")[0]
@@ -157,13 +157,14 @@ def _refuser(
     if namespace != "aten":
         spoken = f"torch.ops.{namespace}.{base}"
 
-    message = (
-        f"{spoken} is not allowed in forward: {_ADVICE.get(base, _KERNEL_ADVICE)}. Allowed are "
-        "allocation (torch.empty, empty_like, zeros, ...) and views (view, permute, ...)."
+    advice = (
+        f"{_ADVICE.get(base, _KERNEL_ADVICE)}. Allowed are allocation (torch.empty, empty_like, "
+        "zeros, ...) and views (view, permute, ...)."
     )
+    message = f"{spoken} is not allowed in forward: {advice}"
 
     def refuse(*args: object, **kwargs: object) -> NoReturn:  # noqa: ARG001
-        on_refusal(spoken)
+        on_refusal(spoken, advice)
         raise RuntimeError(message)
 
     return refuse

@@ -16,6 +16,7 @@ from cuda_gym.errors import (
     UnsupportedOnDevice,
     WrongOutput,
 )
+from cuda_gym.judge.verification.remedies import remedy
 
 _OUTCOMES: tuple[tuple[type[Exception], Outcome], ...] = (
     (CompileError, Outcome.COMPILE_ERROR),
@@ -53,23 +54,33 @@ def conclude_memory(findings: Findings, memory: tuple[MemoryFinding, ...] | None
     """What the memory check adds; None where it could not be run to its end.
 
     A race is a bug although the outputs were right this time. What host code has written is no kernel's
-    work at all.
+    work at all. Where something failed before, its outcome stays, and the check may explain it.
     """
+    if findings.outcome is not Outcome.CORRECT:
+        found = f" {_found(memory)}" if memory else ""
+        return replace(findings, summary=f"{findings.summary}{found}", memory=memory)
     if memory is None:
         untold = f"{findings.summary} The memory check could not be run to its end."
         return replace(findings, summary=untold)
     if not memory:
         return replace(findings, memory=memory)
-    more = f" (and {len(memory) - 1} more)" if len(memory) > 1 else ""
-    where = f" in kernel {memory[0].kernel}" if memory[0].kernel else ""
-    place = next((f" at {s.file}:{s.line}" for s in memory[0].sides if s.file), "")
     is_host_work = all(finding.kind == "host access" for finding in memory)
     return replace(
         findings,
         outcome=Outcome.REFUSED if is_host_work else Outcome.WRONG,
-        summary=f"The memory check found: {memory[0].kind}{where}{place}{more}.",
+        summary=_found(memory),
         memory=memory,
     )
+
+
+def _found(memory: tuple[MemoryFinding, ...]) -> str:
+    """The first finding in a sentence, and how it is repaired."""
+    first = memory[0]
+    more = f" (and {len(memory) - 1} more)" if len(memory) > 1 else ""
+    where = f" in kernel {first.kernel}" if first.kernel else ""
+    place = next((f" at {s.file}:{s.line}" for s in first.sides if s.file), "")
+    repair = f": {advice}" if (advice := remedy(first)) else ""
+    return f"The memory check found: {first.kind}{where}{place}{more}{repair}."
 
 
 def read_draw(plain: Mapping[str, Any]) -> DrawFindings:

@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-__all__ = ["Use", "imported_names", "used_names"]
+__all__ = ["Use", "full_name", "imported_names", "used_names"]
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ def used_names(tree: ast.Module, imported: Mapping[str, Use]) -> Iterator[Use]:
     for node in ast.walk(tree):  # an attribute comes before what it is an attribute of
         if isinstance(node, ast.Attribute):
             inner.add(id(node.value))
-        if id(node) not in inner and (name := _dotted(node, imported)):
+        if id(node) not in inner and (name := full_name(node, imported)):
             yield Use(name, getattr(node, "lineno", 1))
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*" and node.module:
             yield Use(node.module, node.lineno)
 
 
-def _dotted(node: ast.AST, imported: Mapping[str, Use]) -> str | None:
+def full_name(node: ast.AST, imported: Mapping[str, Use]) -> str | None:
     """The name in full, where it begins with an imported one."""
     attributes: list[str] = []
     while isinstance(node, ast.Attribute):

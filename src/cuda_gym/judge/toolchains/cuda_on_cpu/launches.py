@@ -21,7 +21,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_values import KernelNames
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernels import THREAD
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Edits, Source, closing
 
-__all__ = ["rewrite_launches"]
+__all__ = ["LaunchText", "launches_in", "rewrite_launches"]
 
 _LONGEST_CALLEE = 600
 _SPACE = r"(?:\s|\\\n)*"
@@ -32,8 +32,8 @@ _NULL = re.compile(r"\bNULL\b")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Launch:
-    """Offsets in the masked text."""
+class LaunchText:
+    """One launch; offsets in the masked text."""
 
     callee: tuple[int, int]
     configuration: tuple[int, int]
@@ -54,7 +54,7 @@ def rewrite_launches(source: Source, decided: Modes, names: KernelNames, edits: 
     Raises:
         CompileError: where a launch cannot be read.
     """
-    for launch in _launches(source):
+    for launch in launches_in(source):
         start, stop = launch.callee
         callee = _one_line(source.text[start:stop])
         plain = _PLAIN_NAME.match(source.masked[start:stop])
@@ -88,7 +88,12 @@ def rewrite_launches(source: Source, decided: Modes, names: KernelNames, edits: 
         _rewrite_arguments(source, launch, edits)
 
 
-def _launches(source: Source) -> Iterator[_Launch]:
+def launches_in(source: Source) -> Iterator[LaunchText]:
+    """Every launch of a file.
+
+    Raises:
+        CompileError: where one cannot be read.
+    """
     masked = source.masked
     position = 0
     while (opening := masked.find("<<<", position)) >= 0:
@@ -102,7 +107,7 @@ def _launches(source: Source) -> Iterator[_Launch]:
         if start == stop:
             raise _unreadable(source, opening, "no name of a kernel in front of <<<")
         last = closing(masked, arguments.end() - 1)
-        yield _Launch(
+        yield LaunchText(
             callee=(start, stop),
             configuration=(opening + 3, end),
             arguments=(arguments.end(), last),
@@ -111,7 +116,7 @@ def _launches(source: Source) -> Iterator[_Launch]:
 
 
 def _body(
-    source: Source, launch: _Launch, callee: str, *, is_hidden: bool, asks: bool = False
+    source: Source, launch: LaunchText, callee: str, *, is_hidden: bool, asks: bool = False
 ) -> str:
     """The lambda that runs one thread.
 
@@ -140,12 +145,12 @@ def _body(
     return f"[=]({thread}{parameters}) __attribute__((always_inline)){result} {{ {call}; }}"
 
 
-def _body_of_pointer(source: Source, launch: _Launch, callee: str) -> str:
+def _body_of_pointer(source: Source, launch: LaunchText, callee: str) -> str:
     body = _body(source, launch, "cuda_on_cpu_kernel", is_hidden=False)
     return f"[=, cuda_on_cpu_kernel = {callee}]" + body.removeprefix("[=]")
 
 
-def _rewrite_arguments(source: Source, launch: _Launch, edits: Edits) -> None:
+def _rewrite_arguments(source: Source, launch: LaunchText, edits: Edits) -> None:
     first, last = launch.arguments
     braced = _braced_arguments(source, launch)
     for null in _NULL.finditer(source.masked, first, last):
@@ -162,14 +167,14 @@ def _rewrite_arguments(source: Source, launch: _Launch, edits: Edits) -> None:
         is_first = is_first and is_braced
 
 
-def _has_unbraced_arguments(source: Source, launch: _Launch) -> bool:
+def _has_unbraced_arguments(source: Source, launch: LaunchText) -> bool:
     braced = _braced_arguments(source, launch)
     if braced is not None:
         return not all(is_braced for _, _, is_braced in braced)
     return bool(source.masked[slice(*launch.arguments)].strip())
 
 
-def _braced_arguments(source: Source, launch: _Launch) -> list[tuple[int, int, bool]] | None:
+def _braced_arguments(source: Source, launch: LaunchText) -> list[tuple[int, int, bool]] | None:
     """(start, end, whether it is a braced list) of each argument; None where no list is braced."""
     first, last = launch.arguments
     pieces = []

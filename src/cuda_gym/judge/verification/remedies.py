@@ -1,0 +1,111 @@
+"""What would put right what the memory check has found, in one sentence.
+
+It knows a finding and no source, so it names the usual cause of its kind, with the names and lines of
+the finding; a cause that is not usual is for whoever reads both lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from cuda_gym.core import MemoryFinding
+
+__all__ = ["remedy"]
+
+
+def remedy(finding: MemoryFinding) -> str:
+    """How a finding is usually repaired; a sentence without its full stop."""
+    return _REMEDIES[finding.kind](finding) if finding.kind in _REMEDIES else ""
+
+
+_NAME = re.compile(r"`([^`]+)`")
+_ARRAY = re.compile(r"index (-?\d+) of an array of type '[^']*\[(\d+)\]'")
+
+
+def _name(finding: MemoryFinding, otherwise: str) -> str:
+    found = _NAME.search(finding.text)
+    return f"`{found[1]}`" if found else otherwise
+
+
+def _out_of_bounds(finding: MemoryFinding) -> str:
+    text = finding.text
+    if array := _ARRAY.search(text):
+        return f"keep the index between 0 and {int(array[2]) - 1}, or make the array larger"
+    if "null pointer" in text:
+        return "pass a tensor for that pointer, not None"
+    if "shared memory" in text:
+        size = "give it more bytes at the launch or in its declaration, or keep the index below its end"
+        return f"{_name(finding, 'the array')} is too small for that index: {size}"
+    if " before " in text:
+        return f"the index into {_name(finding, 'it')} is negative: guard it with `if (i >= 0)`"
+    return (
+        f"guard the access with `if (i < n)`, where i is the index and n the number of elements of "
+        f"{_name(finding, 'the tensor')}: the last block has more threads than elements are left"
+    )
+
+
+def _data_race(finding: MemoryFinding) -> str:
+    if "blocks of a launch" in finding.text:
+        return (
+            "let each block write elements of its own, or use atomicAdd, or a second kernel for what "
+            "needs the result of all blocks"
+        )
+    barrier = "__syncwarp()" if "__syncwarp" in finding.text else "__syncthreads()"
+    lines = sorted({side.line for side in finding.sides if side.line is not None})
+    if len(lines) > 1:
+        return (
+            f"put `{barrier};` between line {lines[0]} and line {lines[-1]}, where every thread "
+            "reaches it; in a loop, one at its end as well"
+        )
+    if lines and all(side.does in ("writes", "wrote it") for side in finding.sides):
+        return "let one thread write it (`if (threadIdx.x == 0)`), or give each thread an element"
+    where = f"behind line {lines[0]}" if lines else "between the two"
+    return f"put `{barrier};` {where}, where every thread reaches it; in a loop, inside of it"
+
+
+def _uninitialised_read(finding: MemoryFinding) -> str:
+    name = _name(finding, "it")
+    if "shared memory" in finding.text:
+        return (
+            f"write {name} first, all of it that is read, and put `__syncthreads();` before other "
+            "threads read it"
+        )
+    return f"write {name} before it is read: torch.empty leaves it undefined, torch.zeros does not"
+
+
+def _misaligned_access(_: MemoryFinding) -> str:
+    return (
+        "a float4 needs an address that is a multiple of 16 bytes, a float2 one of 8: use it only "
+        "where the first index and the row length are multiples of 4 (or 2), and single floats "
+        "elsewhere"
+    )
+
+
+def _host_access(finding: MemoryFinding) -> str:
+    if "written by no kernel" in finding.text:
+        return (
+            "call the launcher in forward, on the tensor that is returned, with a grid that covers "
+            "all elements"
+        )
+    return "let a kernel do what host code does there"
+
+
+_REMEDIES: Mapping[str, Callable[[MemoryFinding], str]] = {
+    "out of bounds": _out_of_bounds,
+    "data race": _data_race,
+    "uninitialised read": _uninitialised_read,
+    "divergent barrier": lambda _: (
+        "every thread of the block has to reach the same barrier: take it out of the `if`, and "
+        "return from the kernel only behind it"
+    ),
+    "mismatched mask": lambda _: (
+        "name exactly the lanes that reach the call; 0xffffffff is right only where all 32 do"
+    ),
+    "deadlock": lambda _: (
+        "let no thread wait for one that cannot go on: every thread has to reach each barrier, and "
+        "no block may wait for another"
+    ),
+    "misaligned access": _misaligned_access,
+    "host access": _host_access,
+}
