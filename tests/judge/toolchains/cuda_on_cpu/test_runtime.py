@@ -41,6 +41,22 @@ def test_launches_are_counted(blocks: Any) -> None:
     assert blocks.runtime.num_launches() == before + 2
 
 
+def test_kernels_are_timed_by_name_while_somebody_asks(blocks: Any) -> None:
+    x, sums = np.ones((40, 64), np.float32), np.zeros(40, np.float32)
+    blocks.runtime.time_kernels(True)
+    for _ in range(3):
+        blocks("row_sums", x, sums, 40, 64)
+    blocks("transpose", x, x.copy(), 40, 64)
+    rows, transpose = blocks.runtime.launched_kernels()
+    blocks.runtime.time_kernels(False)
+    blocks("transpose", x, x.copy(), 40, 64)
+    assert (rows.name, rows.launches) == ("dynamic_at_namespace_scope", 3)
+    assert (rows.grid, rows.block) == ((40, 1, 1), (64, 1, 1))
+    assert (transpose.launches, transpose.grid) == (1, (4, 3, 1))
+    assert 0 < transpose.total_ns < 1e9
+    assert blocks.runtime.launched_kernels() == ()
+
+
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_the_number_of_threads_does_not_change_the_numbers(blocks: Any, count: int) -> None:
     x = np.arange(1000, dtype=np.float32).reshape(20, 50)

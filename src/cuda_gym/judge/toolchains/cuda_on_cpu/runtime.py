@@ -8,12 +8,39 @@ from __future__ import annotations
 
 import ctypes
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["RUNTIME_NAME", "Runtime"]
+__all__ = ["RUNTIME_NAME", "LaunchedKernel", "Runtime"]
 
 RUNTIME_NAME = "libcuda_on_cpu.so"
 """Lies beside every kernels' library, which finds it there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchedKernel:
+    """What became of one kernel since `time_kernels`."""
+
+    name: str
+    launches: int
+    total_ns: int
+    """Of all its launches."""
+    grid: tuple[int, int, int]
+    """Of its longest launch."""
+    block: tuple[int, int, int]
+
+
+class _KernelTime(ctypes.Structure):
+    """As kernel_times.cpp has it."""
+
+    _fields_ = (
+        ("kernel", ctypes.c_char_p),
+        ("launches", ctypes.c_uint64),
+        ("total_ns", ctypes.c_uint64),
+        ("grid", ctypes.c_uint32 * 3),
+        ("block", ctypes.c_uint32 * 3),
+        ("longest_ns", ctypes.c_uint64),
+    )
 
 
 class Runtime:
@@ -47,6 +74,26 @@ class Runtime:
     def num_launches(self) -> int:
         """Kernels launched in this process so far; launches that were refused do not count."""
         return int(self._runtime.cuda_on_cpu_num_launches())
+
+    def time_kernels(self, on: bool) -> None:
+        """Forget the times of kernels, and take them from now on, or no longer."""
+        self._runtime.cuda_on_cpu_time_kernels(ctypes.c_int(on))
+
+    def launched_kernels(self) -> tuple[LaunchedKernel, ...]:
+        """What was launched since `time_kernels`, in the order of the first launches."""
+        found: list[LaunchedKernel] = []
+        time = _KernelTime()
+        while self._runtime.cuda_on_cpu_kernel_time(len(found), ctypes.byref(time)):
+            found.append(
+                LaunchedKernel(
+                    name=time.kernel.decode("utf-8", "replace"),
+                    launches=time.launches,
+                    total_ns=time.total_ns,
+                    grid=tuple(time.grid),
+                    block=tuple(time.block),
+                )
+            )
+        return tuple(found)
 
     def take_error(self) -> str | None:
         """What went wrong in the first launch that failed since the last call; None where none did.

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernel_times.h"
 #include "runtime.h"
 #include "worker.h"
 
@@ -191,6 +192,7 @@ int default_num_threads() {
 
 void run_grid(const Launch* launch) {
   ++num_launches;
+  const TimedLaunch timed(*launch);
   Work work;
   work.launch = launch;
   work.num_blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
