@@ -18,6 +18,7 @@ from cuda_gym.judge.sandbox.protocol import (
     encode,
 )
 
+KERNEL = {"name": "k", "launches": 1, "total_ns": 5, "grid": [1, 1, 1], "block": [32, 1, 1]}
 names = st.text(min_size=1, max_size=8)
 specs = st.builds(
     TensorSpec,
@@ -45,6 +46,7 @@ messages = st.one_of(
         source=st.text(),
         library=names,
         launchers=st.just(()),
+        kernels=st.just(()),
         allowed_library=st.lists(names, max_size=2).map(tuple),
         init_args=st.none(),
         weights=st.dictionaries(names, specs, max_size=3),
@@ -76,6 +78,7 @@ def test_arbitrary_fields_are_a_protocol_error(junk: object) -> None:
         "launches": 1,
         "library_calls": junk,
         "findings": "",
+        "kernels": [],
     }
     with pytest.raises(ProtocolError):
         decode(json.dumps(plain).encode(), (Ran,))
@@ -92,11 +95,14 @@ def test_arbitrary_fields_are_a_protocol_error(junk: object) -> None:
         ({"call_ns": [1, "2"]}, "call_ns is no int"),
         ({"findings": None}, "findings is no str"),
         ({"extra": 0}, "has the fields"),
+        ({"kernels": [KERNEL | {"total_ns": "much"}]}, "total_ns is no int"),
+        ({"kernels": [KERNEL | {"grid": [1, None]}]}, "grid is no int"),
+        ({"kernels": [7]}, "KernelClaim has the fields"),
     ],
 )
 def test_what_is_out_of_order_is_named(change: dict[str, object], words: str) -> None:
     ran = {"v": 1, "type": "Ran", "call_ns": [1], "launches": 1, "library_calls": 0, "findings": ""}
-    plain = ran | change
+    plain = ran | {"kernels": [KERNEL]} | change
     with pytest.raises(ProtocolError, match=words):
         decode(json.dumps(plain).encode(), (Ran, Failed))
 

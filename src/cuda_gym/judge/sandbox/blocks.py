@@ -22,6 +22,7 @@ __all__ = ["CandidateBlocks", "Contents", "ReferenceBlocks", "require_launches"]
 
 _SETTLE_S = 0.004
 """The reference's threads spin for a moment after their last parallel region."""
+_PROFILED_CALLS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +47,17 @@ class Contents:
             content_bytes=value["content_bytes"],
         )
 
-    def message(self, count: int, *, poison: bool = False, dry: bool = False) -> Run:
+    def message(
+        self, count: int, *, poison: bool = False, dry: bool = False, time_kernels: bool = False
+    ) -> Run:
         """The order to call on the first `count` of them."""
-        return Run(inputs=self.trees[:count], outputs=self.specs[:count], poison=poison, dry=dry)
+        return Run(
+            inputs=self.trees[:count],
+            outputs=self.specs[:count],
+            poison=poison,
+            dry=dry,
+            time_kernels=time_kernels,
+        )
 
     def close(self) -> None:
         """Give the descriptors back."""
@@ -133,6 +142,19 @@ class CandidateBlocks:
         if not dry:
             require_launches(ran, count)
         return [ns / 1000.0 for ns in ran.call_ns], wall_s * 1e6
+
+    def profile(self) -> Ran:
+        """A few calls more on the latest contents, with the time of each kernel in the fastest."""
+        contents = self._reference.contents
+        assert contents is not None
+        time.sleep(_SETTLE_S)
+        ran, _ = self._candidate.run(
+            contents.message(_PROFILED_CALLS, time_kernels=True),
+            contents.inputs,
+            contents.outputs,
+            deadline_s=self._deadlines.run_s,
+        )
+        return ran
 
 
 def require_launches(ran: Ran, num_calls: int) -> None:

@@ -24,13 +24,15 @@ import torch
 from cuda_gym.errors import WrongOutput
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
+from cuda_gym.judge.sandbox.kernel_clock import KernelClock
 from cuda_gym.judge.sandbox.memory_check import MemoryCheck
 from cuda_gym.judge.sandbox.outputs import OutputSink
 from cuda_gym.judge.sandbox.protocol import Failed, Load, Loaded, Ran, Reload, Run, TensorSpec
-from cuda_gym.judge.sandbox.telling import MODEL_FILE, Told, describe, told
+from cuda_gym.judge.sandbox.telling import MODEL_FILE, Told, describe, own_place, told
 from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
 from cuda_gym.judge.toolchains.cuda_extension import make_extension
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
+from cuda_gym.judge.toolchains.direct_kernels import DirectKernel
 from cuda_gym.judge.toolchains.launchers import Launcher
 
 
@@ -71,12 +73,14 @@ class Candidate:
         self._check: MemoryCheck | None = None
         self._sink: tuple[int, OutputSink] | None = None
         self._library_calls = 0
+        self._kernel_clock = KernelClock()
         self._refused: str | None = None
 
     def load(self, message: Load, descriptor: int) -> Loaded:
         """Import the submission, construct its model, load the weights, forbid the operators."""
         torch.set_num_threads(message.num_threads)
-        self._install_extension(message)
+        with told("loading the compiled kernels"):
+            self._install_extension(message)
         module = types.ModuleType("model_new")
         sys.modules["model_new"] = module
         linecache.cache[MODEL_FILE] = (
@@ -115,11 +119,15 @@ class Candidate:
         if self._runtime is not None:
             self._runtime.poison_shared_memory(poison)
         input_span = sink.span_of(region)
-        durations = []
+        durations, kernels = [], []
         with _collected_later(), torch.no_grad():
             for arguments, specs in zip(calls, message.outputs, strict=True):
+                if message.time_kernels:
+                    self._kernel_clock.start()
                 value, duration = self._call(arguments)
                 durations.append(duration)
+                if message.time_kernels:
+                    kernels.append(self._kernel_clock.stop())
                 if self._check is not None:
                     self._check.require_written(value, self._library_calls - library_calls)
                 sink.take(value, specs, input_span)
@@ -131,6 +139,7 @@ class Candidate:
             launches=(self._runtime.num_launches() if self._runtime else 0) - launches,
             library_calls=self._library_calls - library_calls,
             findings="" if self._check is None else self._check.findings(),
+            kernels=kernels[durations.index(min(durations))] if kernels else (),
         )
 
     def _sink_of(self, outputs: int) -> OutputSink:
@@ -162,7 +171,7 @@ class Candidate:
     def _install_extension(self, message: Load) -> None:
         if not message.library:
             return
-        self._runtime = runtime = Runtime(message.library)
+        self._runtime = self._kernel_clock.runtime = runtime = Runtime(message.library)
         runtime.set_num_threads(message.num_threads)
         runtime.install_fault_handler(2)
         if runtime.is_checking:
@@ -176,6 +185,8 @@ class Candidate:
             allowed_library=message.allowed_library,
             on_library_call=self._note_library_call,
             on_tensor=None if self._check is None else self._check.note,
+            timed=self._kernel_clock.timed,
+            kernels=tuple(DirectKernel.from_plain(plain) for plain in message.kernels),
         )
 
     def _load_weights(self, specs: Mapping[str, TensorSpec], descriptor: int) -> int | None:
@@ -197,11 +208,8 @@ class Candidate:
     def _note_library_call(self, _name: str) -> None:
         self._library_calls += 1
 
-    def _note_refusal(self, name: str) -> None:
-        self._refused = self._refused or (
-            f"forward called {name}. Allocate (torch.empty, empty_like) and view, and compute in "
-            "a kernel."
-        )
+    def _note_refusal(self, name: str, advice: str) -> None:
+        self._refused = self._refused or (f"forward called {name}; {advice}\n  {own_place()}")
 
 
 @contextlib.contextmanager

@@ -10,8 +10,8 @@ import os
 import random
 from collections.abc import Callable, Mapping
 
-from cuda_gym.core import Build, DrawFindings, Submission, Task, Timing, as_plain
-from cuda_gym.errors import WrongOutput
+from cuda_gym.core import Build, DrawFindings, Profile, Submission, Task, Timing, as_plain
+from cuda_gym.errors import AgentError, WrongOutput
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.race import race
@@ -23,9 +23,11 @@ from cuda_gym.judge.sandbox.blocks import (
     require_launches,
 )
 from cuda_gym.judge.sandbox.deadlines import Deadlines
+from cuda_gym.judge.sandbox.kernel_claims import read_kernel_claims
 from cuda_gym.judge.sandbox.protocol import Load, Loaded, Ran, Reload, TensorSpec, Tree, read_spec
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker, FoundByCheck
+from cuda_gym.judge.toolchains.direct_kernels import parse_kernels
 from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.verification.conclusions import read_draw
 
@@ -64,12 +66,13 @@ class Match:
         Raises:
             AgentError: it failed, crashed, timed out or was refused.
         """
-        kernels = {path: text for path, text in submission.files if path.endswith(".cu")}
+        files = {path: text for path, text in submission.files if path.endswith(".cu")}
         specs, region = self._new_weights()
         message = Load(
             source=submission.text("model_new.py") or "",
             library=build.library,
-            launchers=tuple(as_plain(launcher) for launcher in parse_launchers(kernels)),
+            launchers=tuple(map(as_plain, parse_launchers(files, required=False))),
+            kernels=tuple(map(as_plain, parse_kernels(files))),
             allowed_library=task.library,
             init_args=self._opened["init_args"],
             weights=specs,
@@ -125,15 +128,17 @@ class Match:
         dry: CandidateWorker,
         plan: TimingPlan,
         baseline: Callable[[], Baseline],
+        build: Build,
         *,
         prepare_ns: int | None,
-    ) -> Timing:
-        """Time the candidate and the compiled reference in turns.
+    ) -> tuple[Timing, Profile]:
+        """Time the candidate and the compiled reference in turns; then, in a few calls, its kernels.
 
         Args:
             dry: A candidate process that never loaded anything.
             plan: How long, how often, and what is left out.
             baseline: The best times ever of the reference; they may improve in this race.
+            build: What the candidate has loaded.
             prepare_ns: What the candidate's `prepare()` took, where there is one.
 
         Raises:
@@ -149,10 +154,11 @@ class Match:
                 best_compile_us=baseline().compile_us,
                 waited_us=telemetry.waited_for_cores_us,
             )
+            profile = _profile(theirs, build)
         finally:
             ours.close()
         best = baseline()
-        return summarise(
+        timing = summarise(
             pairs,
             plan,
             timer="wall",
@@ -161,6 +167,7 @@ class Match:
             eager_over_compile=best.eager_over_compile,
             prepare_us=None if prepare_ns is None else prepare_ns / 1000.0,
         )
+        return timing, profile
 
     def _draw(self, kind: str, *, repeats: int) -> DrawFindings:
         contents, description = self._new_draw(kind, repeats)
@@ -213,3 +220,11 @@ class Match:
             self._candidate.reload(Reload(weights=specs), region, deadline_s=self._deadlines.load_s)
         finally:
             os.close(region)
+
+
+def _profile(theirs: CandidateBlocks, build: Build) -> Profile:
+    """Where the time of a call goes. The race is over: what fails here costs the answer, no more."""
+    try:
+        return read_kernel_claims(theirs.profile(), build)
+    except AgentError:
+        return Profile()

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cuda_gym.core import Task
+from cuda_gym.core import DeviceRates, Task, Work
 from cuda_gym.errors import WorkerLost
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.sandbox.deadlines import Deadlines
@@ -67,6 +67,27 @@ class OpenReference:
         if baseline is None:
             raise WorkerLost("The reference told no times of its baselines.")
         return baseline
+
+    def work(self) -> Work:
+        """What the task asks of any submission in one call.
+
+        Raises:
+            TaskError: the reference cannot be run.
+            WorkerLost: the process is gone.
+        """
+        assert self.opened
+        plain, _ = self.worker.call("work", deadline_s=self._deadlines.open_s)
+        return Work(**plain)
+
+    def rates(self) -> DeviceRates:
+        """The most that the machine can do; the first use takes a moment of it.
+
+        Raises:
+            WorkerLost: the process is gone.
+        """
+        assert self.opened
+        plain, _ = self.worker.call("rates", deadline_s=self._deadlines.open_s)
+        return DeviceRates(**plain)
 
 
 class WorkerPool:

@@ -90,6 +90,8 @@ class Load:
     library: str
     """Path of the compiled kernels; empty where there are none."""
     launchers: tuple[Tree, ...]
+    kernels: tuple[Tree, ...]
+    """The `__global__` functions that may be launched without a launcher."""
     allowed_library: tuple[str, ...]
     init_args: Tree
     weights: Mapping[str, TensorSpec]
@@ -117,6 +119,8 @@ class Run:
     """Fill fresh allocations with NaN and compare the inputs afterwards."""
     dry: bool
     """Call nothing: the judge's anchor for what the protocol itself costs."""
+    time_kernels: bool = False
+    """Tell what each kernel took in the fastest of the calls."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +130,17 @@ class Loaded:
     isolation: str
     prepare_ns: int | None
     operators_refused: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelClaim:
+    """What one kernel is said to have taken in one call."""
+
+    name: str
+    launches: int
+    total_ns: int
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +154,8 @@ class Ran:
     library_calls: int
     findings: str
     """Of a checking build, a line of JSON each; empty of any other."""
+    kernels: tuple[KernelClaim, ...] = ()
+    """Of the fastest call, where they were asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +210,9 @@ Message = (
     | Fault
 )
 _TYPES: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Message)}
-_HINTS = {kind: get_type_hints(kind) for kind in (*_TYPES.values(), TensorSpec)}
+_PARTS = (TensorSpec, KernelClaim)
+"""What stands inside messages."""
+_HINTS = {kind: get_type_hints(kind) for kind in (*_TYPES.values(), *_PARTS)}
 
 
 # Messages as JSON
@@ -237,7 +256,7 @@ def _plain_fields(value: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, TensorSpec):
+    if isinstance(value, _PARTS):
         return _plain_fields(value)
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
@@ -265,8 +284,8 @@ def _read(hint: Any, value: Any, name: str) -> Any:
         return tuple(_read(get_args(hint)[0], item, name) for item in value)
     if origin is Mapping and isinstance(value, dict):
         return {key: _read(get_args(hint)[1], item, name) for key, item in value.items()}
-    if hint is TensorSpec:
-        return _read_dataclass(TensorSpec, value)
+    if hint in _PARTS:
+        return _read_dataclass(hint, value)
     if isinstance(hint, type) and type(value) is hint:
         if isinstance(value, float) and not math.isfinite(value):
             raise ProtocolError(f"{name} is not finite.")

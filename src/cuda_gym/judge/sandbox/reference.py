@@ -15,6 +15,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.calls import evict_caches, timed_calls
 from cuda_gym.judge.profiling.telemetry import cpu_name
 from cuda_gym.judge.sandbox import limits, transport
+from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.handout import Handout
 from cuda_gym.judge.sandbox.protocol import Fault, Reply, Request, Tree
@@ -36,6 +38,7 @@ from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs, perturbed_
 from cuda_gym.judge.verification.nests import flatten_outputs
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.judge.verification.trial import Trial
+from cuda_gym.judge.verification.work import work_of
 
 _MODEL_SEED = 0
 _BASELINE_CALLS = 8
@@ -127,6 +130,16 @@ class Reference:
             save_record(self._records, self._key("baseline"), asdict(self._baseline))
         return asdict(self._baseline), ()
 
+    def work(self) -> Answer:
+        """What the task asks of any submission in one call."""
+        find_out = partial(work_of, self._model, self._reference.make_inputs(_MODEL_SEED))
+        return as_plain(known_work(self._records, self._key("work"), find_out)), ()
+
+    def rates(self) -> Answer:
+        """The most that this machine can do with as many threads as a race has."""
+        with self._all_threads():
+            return as_plain(known_rates(self._records, self._key("rates", task=""))), ()
+
     def contents(self, *, count: int, seed: int) -> Answer:
         """New ordinary inputs for one block of each side."""
         ordinary = DrawKind.ORDINARY
@@ -168,8 +181,7 @@ class Reference:
 
     def _admit(self) -> Admission:
         key = self._key("admission")
-        record = load_record(self._records, key)
-        if record is not None:
+        if (record := load_record(self._records, key)) is not None:
             with contextlib.suppress(KeyError, ValueError, TypeError):
                 return Admission.from_plain(record)
         admission = admit(self._reference, seed=_MODEL_SEED)
@@ -201,9 +213,10 @@ class Reference:
         finally:
             torch.set_num_threads(1)
 
-    def _key(self, what: str) -> str:
+    def _key(self, what: str, *, task: str | None = None) -> str:
         machine = zlib.crc32(cpu_name().encode())
-        parts = (what, JUDGE_VERSION, self._task.hash, torch.__version__, self._num_threads)
+        of = self._task.hash if task is None else task
+        parts = (what, JUDGE_VERSION, of, torch.__version__, self._num_threads)
         return f"{'-'.join(map(str, parts))}-{machine:x}"
 
     def _hand_out(
@@ -253,7 +266,18 @@ def _copies(value: Any) -> list[torch.Tensor]:
     return [tensor.clone() for tensor in flatten_outputs(value)[0]]
 
 
-_METHODS = {"open", "weights", "draw", "compare", "baseline", "contents", "run", "check"}
+_METHODS = {
+    "open",
+    "weights",
+    "draw",
+    "compare",
+    "baseline",
+    "work",
+    "rates",
+    "contents",
+    "run",
+    "check",
+}
 
 
 def serve(channel: Channel) -> None:
