@@ -1,7 +1,7 @@
 """The only door to a Verdict: build, check, compare, time.
 
     compile   static checks, build                                    -> Findings
-    verify    compile, then hidden draws under two sets of weights    -> Findings
+    verify    compile, then hidden draws and the memory check         -> Findings
     judge     verify, then a race against torch.compile               -> Verdict
 
 The judge's own process never imports a submission, nor torch. It holds the seeds, the clock and the
@@ -15,42 +15,25 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import random
 import secrets
 import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from cuda_gym.core import (
-    Build,
-    Device,
-    DrawFindings,
-    Findings,
-    Outcome,
-    Submission,
-    Task,
-    Timing,
-    Verdict,
-)
-from cuda_gym.errors import AgentError, CompileError, MachineError, TaskError
+from cuda_gym.core import Device, Findings, Outcome, Submission, Task, Verdict
+from cuda_gym.errors import AgentError, MachineError, TaskError
+from cuda_gym.judge.attempt import Attempt, Means
+from cuda_gym.judge.compilation import build_submission
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.timing import TimingPlan
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
 from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
-from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.pool import WorkerPool
-from cuda_gym.judge.sandbox.protocol import Loaded
-from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
-from cuda_gym.judge.verification.conclusions import (
-    conclude_draws,
-    conclude_error,
-    conclude_memory,
-)
-from cuda_gym.judge.verification.static_checks import check_kernels, check_model
+from cuda_gym.judge.verification.conclusions import conclude_error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +75,14 @@ class Judge:
             deadlines=self._config.deadlines,
             num_threads=self._num_threads,
         )
+        self._means = Means(
+            pool=self._pool,
+            lock=self._lock,
+            checks=self._checks,
+            deadlines=self._config.deadlines,
+            plan=self._config.timing,
+            num_threads=self._num_threads,
+        )
 
     @property
     def device(self) -> Device:
@@ -109,13 +100,21 @@ class Judge:
                 self._lock.shared(),
             ):
                 reference.baseline()
+                reference.work()
 
         threading.Thread(target=prepare, name=f"warm {task.id}", daemon=True).start()
 
     def compile(self, task: Task, submission: Submission) -> Findings:
         """Static checks and build."""
         try:
-            build = self._build(task, submission)
+            build = build_submission(
+                task,
+                submission,
+                device=self._device,
+                toolchain=self._toolchain,
+                lock=self._lock,
+                deadline_s=self._config.deadlines.build_s,
+            )
         except (AgentError, MachineError) as error:
             return conclude_error(error)
         cached = ", unchanged since an earlier build" if build.cached else ""
@@ -132,8 +131,8 @@ class Judge:
         Args:
             task: What is asked for.
             submission: What is tried.
-            check: `values` compares outputs; `memory` looks for races, stray accesses and barriers
-                gone wrong in one run, and does not compare.
+            check: `values` compares outputs, and looks at one run for races, stray accesses and
+                barriers gone wrong; `memory` does only the latter.
 
         Raises:
             TaskError: the task cannot be judged.
@@ -144,9 +143,12 @@ class Judge:
         findings = self.compile(task, submission)
         if findings.outcome is not None:
             return findings
+        attempt = Attempt(task, submission, findings, self._means)
         if check == "memory":
-            return self._check_alone(task, submission, findings)
-        return self._attempt(task, submission, findings, seed=None).findings
+            attempt.check_memory()
+        else:
+            attempt.run(seed=None)
+        return attempt.findings
 
     def judge(self, task: Task, submission: Submission, *, seed: int | None = None) -> Verdict:
         """Compile, verify and race, under fresh secret seeds unless one is given for a replay.
@@ -157,9 +159,9 @@ class Judge:
         start = time.monotonic()
         seed = secrets.randbits(48) if seed is None else seed
         findings = self.compile(task, submission)
-        attempt = _Attempt(findings=findings)
+        attempt = Attempt(task, submission, findings, self._means)
         if findings.outcome is None:
-            attempt = self._attempt(task, submission, findings, seed=seed)
+            attempt.run(seed)
         loaded = attempt.loaded
         return Verdict(
             outcome=attempt.findings.outcome or Outcome.MACHINE_ERROR,
@@ -177,6 +179,7 @@ class Judge:
                 torch=self._pool.torch,
             ),
             timing=attempt.timing,
+            profile=attempt.profile,
             telemetry=telemetry.read_cpu(),
             unranked=None if loaded is None else why_unranked(loaded, attempt.timing),
             seed=seed,
@@ -187,100 +190,6 @@ class Judge:
         """End all processes; safe to call twice."""
         self._checks.close()
         self._pool.close()
-
-    def _build(self, task: Task, submission: Submission) -> Build:
-        source = submission.text("model_new.py")
-        if source is None:
-            raise CompileError(
-                "There is no model_new.py. Write one with a class ModelNew(nn.Module)."
-            )
-        check_model(source, device=self._device, library=task.library)
-        kernels = {path: text for path, text in submission.files if path != "model_new.py"}
-        check_kernels(kernels, task.library)
-        with self._lock.shared():
-            build = self._toolchain.build(submission, deadline_s=self._config.deadlines.build_s)
-        parse_launchers(kernels)  # after the compiler: what is no C++ is better told by it
-        return build
-
-    def _attempt(
-        self, task: Task, submission: Submission, compiled: Findings, *, seed: int | None
-    ) -> _Attempt:
-        """Prove the submission; race it, too, where there is the seed of a Verdict.
-
-        Locks are always taken in this order: first the reference, then the device.
-        """
-        assert compiled.build is not None
-        attempt = _Attempt(findings=compiled)
-        candidate = None
-        checking = None if seed is None else self._checks.build(submission)
-        try:
-            with self._pool.reference(task) as reference:
-                with self._lock.shared():
-                    if seed is not None:
-                        reference.baseline()
-                    candidate = self._pool.fork()
-                    match = Match(
-                        reference.worker,
-                        candidate,
-                        opened=reference.opened,
-                        deadlines=self._config.deadlines,
-                        generator=random.Random(secrets.randbits(64) if seed is None else seed),
-                    )
-                    attempt.loaded = match.load(
-                        task, submission, compiled.build, num_threads=self._num_threads
-                    )
-                    attempt.draws = match.prove()
-                attempt.findings = conclude_draws(compiled, attempt.draws, candidate.printed)
-                if checking is not None and attempt.draws[-1].passed:
-                    memory = self._checks.try_run(task, submission, reference, checking.result())
-                    attempt.findings = conclude_memory(attempt.findings, memory)
-                    if not memory:
-                        match.reload()  # the check has moved the reference's weights
-                        with self._lock.exclusive():
-                            attempt.timing = match.race(
-                                self._pool.dry(),
-                                self._config.timing,
-                                reference.baseline,
-                                prepare_ns=attempt.loaded.prepare_ns,
-                            )
-        except (AgentError, MachineError) as error:
-            attempt.findings = replace(
-                conclude_error(error),
-                build=compiled.build,
-                draws=attempt.draws,
-                output=candidate.printed if candidate is not None else "",
-            )
-        finally:
-            if candidate is not None:
-                candidate.close()
-        return attempt
-
-    def _check_alone(self, task: Task, submission: Submission, compiled: Findings) -> Findings:
-        try:
-            build = self._checks.build(submission).result()
-            if build is None:
-                return replace(
-                    compiled,
-                    outcome=Outcome.UNSUPPORTED_ON_DEVICE,
-                    summary="This submission cannot be built for the memory check; "
-                    "verify with 'values'.",
-                )
-            with self._pool.reference(task) as reference:
-                memory = self._checks.run(task, submission, reference, build)
-        except (AgentError, MachineError) as error:
-            return replace(conclude_error(error), build=compiled.build)
-        clean = "The memory check found nothing."
-        return conclude_memory(replace(compiled, outcome=Outcome.CORRECT, summary=clean), memory)
-
-
-@dataclass
-class _Attempt:
-    """What one attempt has come to so far."""
-
-    findings: Findings
-    loaded: Loaded | None = None
-    draws: tuple[DrawFindings, ...] = ()
-    timing: Timing | None = None
 
 
 _judges: dict[Device, Judge] = {}

@@ -47,6 +47,10 @@ from cuda_gym.judge.sandbox.protocol import (
 _START_S = 60.0
 
 
+class CandidateCrash(CandidateError):
+    """The process is gone: a fault of the processor, a signal, or an exit of its own."""
+
+
 class FoundByCheck(CandidateError):
     """A checking build stopped a kernel; the message is what it found, a line of JSON each."""
 
@@ -150,7 +154,7 @@ class CandidateWorker:
             self._signal(signal.SIGSTOP)
             wall_s = time.monotonic() - start
         except ChannelClosed:
-            raise CandidateError(self._how_it_ended()) from None
+            raise CandidateCrash(self._how_it_ended()) from None
         except DeadlinePassed:
             doing = self._last_words()
             self.close()

@@ -1,0 +1,71 @@
+"""From the files of a submission to a build, with all that its texts tell before anything of it runs.
+
+    check     what the rules forbid, and what is no submission at all
+    build     by the device's toolchain
+    read      the signatures of launchers and kernels; calls that do not fit them, launches without stream
+
+Covered: errors of the compiler come before those of signatures, since it tells better what is no C++.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cuda_gym.core import Build, Device, Submission, Task
+from cuda_gym.errors import CompileError
+from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.judge.toolchains.direct_kernels import launches_directly, parse_kernels
+from cuda_gym.judge.toolchains.launchers import parse_launchers
+from cuda_gym.judge.toolchains.stream_warnings import stream_warnings
+from cuda_gym.judge.toolchains.toolchain import Toolchain
+from cuda_gym.judge.verification.extension_calls import Signature, call_warnings
+from cuda_gym.judge.verification.static_checks import check_kernels, check_model
+
+__all__ = ["build_submission"]
+
+
+def build_submission(
+    task: Task,
+    submission: Submission,
+    *,
+    device: Device,
+    toolchain: Toolchain,
+    lock: DeviceLock,
+    deadline_s: float,
+) -> Build:
+    """The build, with the warnings of the compiler and ours.
+
+    Raises:
+        AgentError: it breaks the rules, does not compile, or cannot run on the device.
+        MachineError: the machine failed.
+    """
+    source = submission.text("model_new.py")
+    if source is None:
+        raise CompileError("There is no model_new.py. Write one with a class ModelNew(nn.Module).")
+    check_model(source, device=device, library=task.library)
+    files = {path: text for path, text in submission.files if path != "model_new.py"}
+    check_kernels(files, task.library)
+    with lock.shared():
+        build = toolchain.build(submission, deadline_s=deadline_s)
+    launchers = parse_launchers(files, required=not launches_directly(source))
+    warnings = (
+        *stream_warnings(files),
+        *call_warnings(
+            source,
+            {
+                launcher.name: Signature(
+                    num_arguments=len(launcher.arguments), signature=str(launcher)
+                )
+                for launcher in launchers
+            },
+            {
+                kernel.name: Signature(
+                    num_arguments=len(kernel.arguments),
+                    signature=str(kernel),
+                    problem=kernel.problem,
+                )
+                for kernel in parse_kernels(files)
+            },
+        ),
+    )
+    return replace(build, diagnostics=(*build.diagnostics, *warnings))
