@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,12 @@ def test_every_core_task_is_explained_within_the_budget(task: Task) -> None:
     assert text.startswith(f"Task {task.id}: {task.title}\n")
     assert text.endswith(f"{task.source.strip()}\n```")
     assert "on device cpu." in text
+    assert re.findall(r"(\n\n.+)\n(?=- |1\. |```)", text)[:3] == [
+        "\n\nRules",
+        "\n\nOrder of work",
+        "\n\nTools, arguments in [] optional",
+    ]
+    assert "\n\n\n" not in text.split("\nmodel.py\n")[0]
     assert "You have 7 turns" in text
     assert [name for name in TOOL_NAMES if f"\n- {name}(" not in text] == []
     assert [name for name in skills().skills if name not in text] == []

@@ -155,14 +155,15 @@ def _show_turn(number: int, max_turns: int, turn: Turn, screen: Screen) -> None:
     stage, reward = turn.observation.stage.value, f"{turn.reward:+.2f}"
     said = Text(", ".join(done) or "(no action that can be read)", "cyan")
     row.add_row(f"{number}/{max_turns}", stage, reward, said)
-    row.add_row("", "", "", _gist(turn.observation, len(read.writes)))
+    profiled = read.call is not None and read.call.name == "profile"
+    row.add_row("", "", "", _gist(turn.observation, len(read.writes), profiled=profiled))
     screen.show(row)
 
 
-def _gist(observation: Observation, num_writes: int) -> str:
-    """The speed-up, or the first sentence of an answer after the lines that say what was written."""
+def _gist(observation: Observation, num_writes: int, *, profiled: bool) -> str:
+    """The speed-up, where that was asked for; or the first sentence of an answer after the lines that say what was written."""
     speedup = observation.metrics.get("speedup")
-    if observation.stage is Stage.TIMED and speedup is not None:
+    if profiled and observation.stage is Stage.TIMED and speedup is not None:
         return f"Right, and {speedup:.2f}x as fast as torch.compile."
     lines = [line for line in observation.text.splitlines() if line.strip()]
     wrote = sum(line.startswith("Wrote ") for line in lines[:num_writes])
