@@ -260,7 +260,7 @@ def test_a_small_row_is_judged_at_its_own_scale(make_trial: MakeTrial) -> None:
     findings = trial.judge([got])
     assert findings.num_wrong == 512
     assert findings.pattern is not None
-    assert "only index 7 (of 64) in dimension 0" in findings.pattern
+    assert "only row 7 (of 64)" in findings.pattern
 
 
 # NaN, infinities, integers, indices, form
@@ -316,7 +316,7 @@ def test_the_output_that_is_wrong_is_named(make_trial: MakeTrial, number: int) -
     assert findings.worst.index == (3, 4)
     assert findings.worst.got == 9.0
     assert 0.0 < findings.worst.allowed < 1e-3
-    assert "1 of 4096 elements" in findings.reason
+    assert "1 of 4,096 elements" in findings.reason
 
 
 def test_form_is_checked_before_values(make_trial: MakeTrial) -> None:

@@ -25,7 +25,7 @@ _NEXT = {
     Outcome.UNSUPPORTED_ON_DEVICE: "Next: write it without the named feature, for this device.",
     Outcome.MACHINE_ERROR: "This was the machine's fault, not yours.",
 }
-_MAX_SUMMARY = 700
+_MAX_SUMMARY = 600
 
 
 def describe_findings(findings: Findings, submission: Submission) -> str:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 __all__ = ["describe_printed"]
 
-_MAX_CHARS = 600
+_MAX_CHARS = 500
 _MAX_LINE_CHARS = 160
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|\bnan\b|\binf\b")
 

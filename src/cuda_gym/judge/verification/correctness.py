@@ -7,7 +7,7 @@ unchanged inputs, which are seen only where the submission runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -22,11 +22,21 @@ from cuda_gym.judge.verification.patterns import find_pattern
 __all__ = ["compare", "is_right", "timed_error_ratio"]
 
 
-def compare(candidate: Sequence[Tensor], expected: Sequence[Expected], draw: Draw) -> DrawFindings:
+def compare(
+    candidate: Sequence[Tensor],
+    expected: Sequence[Expected],
+    draw: Draw,
+    given: Mapping[str, Tensor] | None = None,
+) -> DrawFindings:
     """Say whether the outputs are right, and if not, where and how they are wrong.
 
-    A right output costs four passes over it; only a wrong one is looked at closely. The outputs
-    must be private copies, so that nobody can change them while they are read.
+    A right output costs four passes over it; only a wrong one is looked at closely.
+
+    Args:
+        candidate: Private copies, so that nobody can change them while they are read.
+        expected: What they have to be.
+        draw: What they were computed from.
+        given: The tensors of the draw and the parameters, by the names that the reference gives them.
     """
     if len(candidate) != len(expected):
         count = f"{len(candidate)} outputs came back, {len(expected)} are expected."
@@ -42,7 +52,7 @@ def compare(candidate: Sequence[Tensor], expected: Sequence[Expected], draw: Dra
             return _failed(draw, number, f"The output holds a {error}.")
         worst = _quick_ratio(values, want)
         if not worst <= 1.0:
-            findings = _examine(values, want, draw, number)
+            findings = _examine(values, want, draw, number, given)
             if not findings.passed:
                 return findings
             worst = findings.error_ratio or 0.0
@@ -134,7 +144,9 @@ def _ratios(got: Tensor, want: Expected) -> Tensor:
     return torch.where(alike, 0.0, ratios)
 
 
-def _examine(got: Tensor, want: Expected, draw: Draw, number: int) -> DrawFindings:
+def _examine(
+    got: Tensor, want: Expected, draw: Draw, number: int, given: Mapping[str, Tensor] | None
+) -> DrawFindings:
     """Look at every element: which are wrong, which is the worst, what do they share?"""
     ratios = _ratios(got, want)
     wrong = ratios > 1.0
@@ -149,13 +161,13 @@ def _examine(got: Tensor, want: Expected, draw: Draw, number: int) -> DrawFindin
         name=draw.kind.value,
         description=draw.description,
         passed=False,
-        reason=_reason(count, total, ratio, worst, want),
+        reason=_reason(count, total, ratio, want, number),
         output=number,
         num_elements=total,
         num_wrong=count,
         first=first,
         worst=worst,
-        pattern=find_pattern(got.to(torch.float64), want.value.to(torch.float64), wrong),
+        pattern=find_pattern(got, want.value, wrong, given=given),
         error_ratio=ratio,
     )
 
@@ -169,17 +181,27 @@ def _mismatch(place: int, got: Tensor, want: Expected) -> Mismatch:
     )
 
 
-def _reason(count: int, total: int, ratio: float, worst: Mismatch, want: Expected) -> str:
-    share = f"{count} of {total} elements ({100.0 * count / total:.3g} %)"
+def _reason(count: int, total: int, ratio: float, want: Expected, number: int) -> str:
+    which = f" of output {number}" if number else ""
+    share = f"{count:,} of {total:,} elements{which} ({_share(count / total)})"
     if want.index is not None:
         return f"{share} point at a value that is not the expected one."
     if want.allowed is None:
         return f"{share} are not equal to the expected, exact value."
     if math.isinf(ratio):
-        return f"{share} are wrong, some of them NaN or infinite where expected is {worst.expected:.6g}."
-    return (
-        f"{share} are off by more than the budget allows, the worst by {ratio:.3g} times as much."
-    )
+        return f"{share} are wrong, some of them NaN or infinite where a number is expected."
+    return f"{share} are off by more than is allowed, the worst by {ratio:.3g} times as much."
+
+
+def _share(share: float) -> str:
+    """In per cent; neither none nor all unless it is.
+
+    >>> _share(0.25), _share(1.0), _share(1e-6), _share(1 - 1e-6)
+    ('25%', '100%', 'less than 0.1%', 'more than 99.9%')
+    """
+    if share == 1.0 or 0.001 <= share <= 0.999:
+        return f"{100.0 * share:.3g}%"
+    return "less than 0.1%" if share < 0.5 else "more than 99.9%"
 
 
 def _passed(draw: Draw, number: int, ratio: float) -> DrawFindings:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 
@@ -26,6 +27,8 @@ class Trial:
     """Flattened outputs in the task's dtype."""
     gold: GoldKind
     expected: list[Expected]
+    given: Mapping[str, Tensor] = field(default_factory=dict)
+    """The tensors that the reference computes from, by the names it gives them."""
 
     @classmethod
     def of(
@@ -45,11 +48,17 @@ class Trial:
         eager = reference.run(model, draw.inputs)
         gold = gold_outputs(model, draw.inputs, eager, chunks=gold_chunks)
         expected = expect(gold, eager, draw, indices)
-        return cls(draw=draw, eager=eager, gold=gold.kind, expected=expected)
+        return cls(
+            draw=draw,
+            eager=eager,
+            gold=gold.kind,
+            expected=expected,
+            given=_named(model, draw.inputs),
+        )
 
     def judge(self, candidate: Sequence[Tensor]) -> DrawFindings:
         """Whether outputs are right on this draw."""
-        return compare(candidate, self.expected, self.draw)
+        return compare(candidate, self.expected, self.draw, self.given)
 
     def accepts(self, candidate: Sequence[Tensor]) -> bool:
         """The same decision, without a look at what is wrong."""
@@ -64,3 +73,13 @@ class Trial:
     def is_finite(self) -> bool:
         """Whether all of eager's outputs are finite."""
         return all(bool(x.isfinite().all()) for x in self.eager if x.is_floating_point())
+
+
+def _named(model: nn.Module, inputs: Sequence[object]) -> dict[str, Tensor]:
+    """Inputs by the names of forward's parameters, parameters of the model by their own."""
+    names = [*inspect.signature(model.forward).parameters]
+    names += [f"input {number}" for number in range(len(names), len(inputs))]
+    given = {
+        name: value for name, value in zip(names, inputs, strict=False) if isinstance(value, Tensor)
+    }
+    return {**given, **{name: p.detach() for name, p in model.named_parameters()}}

@@ -1,0 +1,200 @@
+"""Where the wrong elements of an output are, in words: rows, columns, channels, tiles."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from cuda_gym.judge.verification.pattern_sample import SHARE
+
+__all__ = ["describe_places", "dimension_name"]
+
+_NAMES = {
+    1: ("element",),
+    2: ("row", "column"),
+    3: ("matrix", "row", "column"),
+    4: ("batch item", "channel", "row", "column"),
+    5: ("batch item", "channel", "slice", "row", "column"),
+}
+_TILES = (64, 32, 16, 8)
+_FULL = 0.95
+_SPARSE = 0.5
+_MIN_A_INDEX = 8.0
+"""Only where so many wrong elements are due at an index is it telling that it has none."""
+
+
+def dimension_name(dim: int, ndim: int) -> str:
+    """What one index of a dimension is called, by its place.
+
+    >>> dimension_name(1, 4), dimension_name(3, 4), dimension_name(5, 6)
+    ('channel', 'column', 'dimension 5')
+    """
+    names = _NAMES.get(ndim)
+    return names[dim] if names else f"dimension {dim}"
+
+
+def describe_places(wrong: Tensor) -> str | None:
+    """What the places of wrong elements have in common; None where nothing, or where all are wrong.
+
+    Args:
+        wrong: Which elements are wrong, in the output's own shape.
+    """
+    count = int(wrong.sum())
+    if not count or count == wrong.numel() or wrong.ndim == 0:
+        return None
+    if count == 1:
+        return _single(wrong)
+    if wrong.ndim > 1 and (tail := _tail(wrong, count, is_flat=True)):
+        return tail
+    found = [along for dim in range(wrong.ndim) if (along := _along(wrong, dim, count))]
+    share = count / wrong.numel()
+    for _, kept in found:
+        share /= kept
+    said = " and ".join(said for said, _ in found[:3])
+    if share >= _FULL and found:
+        return said
+    special = _triangle(wrong, count) or _tiles(wrong)
+    if special or not found:
+        return special or _tail(wrong, count, is_flat=False) or _period(wrong, count)
+    if share < _SPARSE and (period := _period(wrong, count)):
+        return period
+    return f"{said}, {max(share, 0.01):.0%} of it"
+
+
+def _single(wrong: Tensor) -> str | None:
+    place = int(wrong.flatten().to(torch.int8).argmax())
+    if place == wrong.numel() - 1:
+        return "only the very last element"
+    return "only the very first element" if place == 0 else None
+
+
+def _along(wrong: Tensor, dim: int, count: int) -> tuple[str, float] | None:
+    """What the indices along one dimension have in common, and which share of all they are."""
+    size = wrong.shape[dim]
+    if size == 1:
+        return None
+    others = [other for other in range(wrong.ndim) if other != dim]
+    counts = wrong.sum(dim=others) if others else wrong.to(torch.int64)
+    is_hit = counts > 0.02 * counts.max()
+    hit = is_hit.nonzero().flatten()
+    if counts[is_hit].sum() < SHARE * count or len(hit) == size:
+        return None
+    name = dimension_name(dim, wrong.ndim)
+    said = _indices(hit, size, name)
+    if said is None and count / size >= _MIN_A_INDEX:
+        rest = _indices((~is_hit).nonzero().flatten(), size, name)
+        said = None if rest is None else f"every {name} but {rest.removeprefix('only ')}"
+    return None if said is None else (said, len(hit) / size)
+
+
+def _indices(hit: Tensor, size: int, name: str) -> str | None:
+    """One index, an interval, or every k-th."""
+    first, last, number = int(hit[0]), int(hit[-1]), len(hit)
+    if number == 1:
+        end = {0: "first", size - 1: "last"}.get(first)
+        return (
+            f"only the {end} {name} (index {first} of {size})"
+            if end
+            else f"only {name} {first} (of {size})"
+        )
+    steps = hit.diff()
+    step = int(steps[0])
+    if not bool((steps == step).all()):
+        return None
+    if step > 1:
+        if number < 3:
+            return None
+        span = f"from {first} on" if last + step >= size else f"from {first} to {last}"
+        return f"only every {_ordinal(step)} {name}, {span} (of {size})"
+    if first == 0:
+        return f"only the first {number} {name}s (of {size})"
+    if last != size - 1:
+        return f"only {name}s {first} to {last} (of {size})"
+    tile = next((t for t in (1024, 512, 256, 128, 64, 32, 16, 8) if first % t == 0), None)
+    why = "" if tile is None else f", from a multiple of {tile} on"
+    return f"only the last {number} {name}s (of {size}){why}: {first} to {last}"
+
+
+def _tail(wrong: Tensor, count: int, *, is_flat: bool) -> str | None:
+    """Everything from one place on, in memory order.
+
+    Args:
+        wrong: Which elements are wrong.
+        count: How many.
+        is_flat: Only where this begins at a multiple of a warp, in the middle of a row.
+    """
+    flat = wrong.flatten()
+    total, first = flat.numel(), int(flat.to(torch.int8).argmax())
+    if not first or count < 2 or count < _FULL * (total - first):
+        return None
+    tile = next((t for t in (1024, 256, 128, 64, 32) if first % t == 0), None)
+    if is_flat and (tile is None or first % wrong.shape[-1] == 0 or count != total - first):
+        return None
+    why = "" if tile is None else f", a multiple of {tile}: does the grid cover all?"
+    return f"only the last {total - first:,} of {total:,} elements in memory order, from {first:,} on{why}"
+
+
+def _triangle(wrong: Tensor, count: int) -> str | None:
+    if wrong.ndim < 2 or min(wrong.shape[-2:]) < 4:
+        return None
+    names = f"{dimension_name(wrong.ndim - 1, wrong.ndim)} and {dimension_name(wrong.ndim - 2, wrong.ndim)}"
+    diagonal = int(wrong.diagonal(dim1=-2, dim2=-1).sum())
+    if diagonal >= SHARE * count:
+        return f"only the diagonal ({names} are equal)"
+    above = int(torch.triu(wrong, 1).sum())
+    below = count - above - diagonal
+    if above >= SHARE * count:
+        return "only above the diagonal (column > row)"
+    if below >= SHARE * count:
+        return "only below the diagonal (column < row)"
+    return "everywhere but on the diagonal" if _all_but_diagonal(wrong, count, diagonal) else None
+
+
+def _all_but_diagonal(wrong: Tensor, count: int, diagonal: int) -> bool:
+    size = wrong.diagonal(dim1=-2, dim2=-1).numel()
+    return not diagonal and count >= _FULL * (wrong.numel() - size)
+
+
+def _tiles(wrong: Tensor) -> str | None:
+    """Tiles of the last two dimensions that are wrong as a whole, while others are right."""
+    if wrong.ndim < 2:
+        return None
+    rows, columns = wrong.shape[-2:]
+    for tile in _TILES:
+        down, across = rows // tile, columns // tile
+        if down * across < 4:
+            continue
+        flat = wrong.reshape(-1, rows, columns)[:, : down * tile, : across * tile]
+        shares = flat.reshape(-1, down, tile, across, tile).float().mean(dim=(2, 4))
+        bad, good = shares >= _FULL, shares <= 1.0 - _FULL
+        if bool((bad | good).float().mean() >= _FULL) and bool(bad.any()) and bool(good.any()):
+            _, row, column = (
+                int(i)
+                for i in torch.unravel_index(bad.flatten().to(torch.int8).argmax(), bad.shape)
+            )
+            return (
+                f"whole tiles of {tile} x {tile}: {int(bad.sum()):,} of {bad.numel():,}, the first at "
+                f"row {row * tile}, column {column * tile}"
+            )
+    return None
+
+
+def _period(wrong: Tensor, count: int) -> str | None:
+    """Every k-th element in memory order."""
+    positions = wrong.flatten().nonzero().flatten()
+    total = wrong.numel()
+    for period in (1024, 512, 256, 128, 64, 32, 16, 8, 4, 3, 2):
+        if period * 2 > total or count * period < total // 2:
+            continue
+        rest = positions % period
+        value = int(rest.bincount().argmax())
+        if bool((rest == value).double().mean() >= SHARE):
+            return f"only every {_ordinal(period)} element in memory order, from element {value} on"
+    return None
+
+
+def _ordinal(number: int) -> str:
+    """`2nd`, `3rd`, `32nd`, `11th`."""
+    tens = number % 100
+    ending = "th" if 10 < tens < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
