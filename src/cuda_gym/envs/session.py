@@ -225,8 +225,14 @@ class Session:
         elif settles:
             ledger, reward = state.ledger.settle(reply.verdict)
             state = replace(state, ledger=ledger, final=reply.verdict)
-            judged = reply.submission or state.start
-            told += f"\n\n{describe_settlement(reply.verdict, judged, paid=ledger.paid)}"
+            settlement = describe_settlement(
+                reply.verdict,
+                reply.submission or state.start,
+                paid=ledger.paid,
+                ledger=ledger,
+                present=self._files(),
+            )
+            told += f"\n\n{settlement}"
         else:
             ledger, reward = state.ledger.pay()
             state = replace(state, ledger=ledger)

@@ -1,29 +1,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import Findings, Outcome, Submission, Verdict
+from cuda_gym.core import Outcome, Profile, Submission, Telemetry, Verdict
 from cuda_gym.envs.feedback.profile_page import describe_verdict
 
 FILES = Submission.of({"kernels/relu.cu": "first\n\tx = y;\n", "model_new.py": ""})
-Find = Callable[[Outcome | None], Findings]
+Judged = Callable[..., Verdict]
 
 
-def test_a_verdict_shows_times_ratios_and_interval(make_verdict: Callable[..., Verdict]) -> None:
-    text = describe_verdict(make_verdict(Outcome.CORRECT, 2.0), FILES)
-    assert "yours            50.0 us" in text
-    assert "torch.compile   100.0 us               2.00x  [1.96, 2.04]" in text
-    assert "eager           120.0 us               2.40x" in text
-    assert "load 0.50" in text
+def test_the_conclusion_stands_first_then_the_limit_then_the_table(
+    make_verdict: Judged, make_profile: Callable[..., Profile]
+) -> None:
+    verdict = replace(make_verdict(Outcome.CORRECT, 2.0), profile=make_profile(bytes_us=45.0))
+    lines = describe_verdict(verdict, FILES).split("\n")
+    assert lines[0] == "2.00x as fast as torch.compile. Right on all draws."
+    assert lines[1].startswith("What limits it next: memory, at 90% of the roofline")
+    assert lines[3:6] == [
+        "yours            50.0 us",
+        "torch.compile   100.0 us               2.00x  1.96 to 2.04",
+        "eager           120.0 us               2.40x",
+    ]
+    assert lines[6].startswith("Kernels in a call")
+    assert lines[-1].startswith("Next: submit")
+
+
+def test_the_state_of_the_device_is_one_line_without_what_it_does_not_say(
+    make_verdict: Judged,
+) -> None:
+    state = Telemetry(clock_mhz=1980.0, temperature_c=41.0, power_w=312.4, throttled="power cap")
+    verdict = replace(make_verdict(Outcome.CORRECT), telemetry=state)
+    text = describe_verdict(verdict, FILES)
+    assert "\nDevice: 1980 MHz, 41 C, 312 W, throttled: power cap.\n" in text
+    assert "Device:" not in describe_verdict(replace(verdict, telemetry=None), FILES)
 
 
 @pytest.mark.parametrize(
-    ("speedup", "advice"), [(0.5, "slower than"), (1.0, "within the noise"), (3.0, "submit")]
+    ("speedup", "standing", "advice"),
+    [
+        (0.5, "0.50x: slower than torch.compile.", "loses to torch.compile"),
+        (1.0, "1.00x: level with torch.compile within the noise.", "measuring again"),
+        (3.0, "3.00x as fast as torch.compile.", "submit"),
+    ],
 )
-def test_the_advice_follows_the_interval(
-    make_verdict: Callable[..., Verdict], speedup: float, advice: str
+def test_standing_and_advice_follow_the_interval(
+    make_verdict: Judged, speedup: float, standing: str, advice: str
 ) -> None:
     text = describe_verdict(make_verdict(Outcome.CORRECT, speedup), FILES)
+    assert text.startswith(standing)
     assert advice in text.split("Next:")[1]
+
+
+def test_equal_files_are_pooled_and_others_may_be_better(make_verdict: Judged) -> None:
+    verdict = make_verdict(Outcome.CORRECT, 2.0)
+    pooled, other = make_verdict(Outcome.CORRECT, 1.9), make_verdict(Outcome.CORRECT, 3.0)
+    assert "These files count as 1.90x" in describe_verdict(verdict, FILES, best=pooled)
+    other = replace(other, submission="another")
+    assert "Best so far: 3.00x, of other files." in describe_verdict(verdict, FILES, best=other)
+    assert "pooled" not in describe_verdict(verdict, FILES, best=verdict)
+
+
+def test_the_page_is_short(make_verdict: Judged, make_profile: Callable[..., Profile]) -> None:
+    state = Telemetry(clock_mhz=1980.0, temperature_c=41.0, power_w=312.4, load=0.1)
+    verdict = replace(make_verdict(Outcome.CORRECT, 2.0), profile=make_profile(), telemetry=state)
+    assert len(describe_verdict(verdict, FILES)) < 600 * 3.5

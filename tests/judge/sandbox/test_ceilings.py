@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import DeviceRates, Work
+from cuda_gym.core import DeviceRates, Work, as_plain
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
 from cuda_gym.judge.sandbox.records import save_record
 
 WORK = Work(read_bytes=12, written_bytes=4, flops=None)
-FAST = {"copy_gb_per_s": 1e6, "gflop_per_s": 1e6, "cache_bytes": 1 << 20, "num_cores": 2}
+RATES = DeviceRates(copy_gb_per_s=1e6, gflop_per_s=1e6, cache_bytes=1 << 20, num_cores=2)
+FAST = as_plain(RATES)
 
 
 def test_what_a_task_asks_for_is_found_out_once(tmp_path: Path) -> None:
@@ -20,7 +21,7 @@ def test_what_a_task_asks_for_is_found_out_once(tmp_path: Path) -> None:
 
 def test_a_machine_that_was_measured_often_enough_is_not_measured_again(tmp_path: Path) -> None:
     save_record(tmp_path, "enough", {**FAST, "quiet": 2, "measured": 2})
-    assert known_rates(tmp_path, "enough") == DeviceRates(**FAST)
+    assert known_rates(tmp_path, "enough") == RATES
 
 
 def test_measuring_again_keeps_the_best(tmp_path: Path) -> None:

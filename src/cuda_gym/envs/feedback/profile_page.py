@@ -1,12 +1,17 @@
-"""What `profile` saw: a timed judgement."""
+"""What `profile` saw: how fast, what limits it next, and the figures behind both."""
 
 from __future__ import annotations
 
-from cuda_gym.core import Submission, Telemetry, Timing, Verdict
+from cuda_gym.core import Profile, Submission, Telemetry, Timing, Verdict
+from cuda_gym.envs.feedback.call_page import describe_kernels, describe_roofline
 from cuda_gym.envs.feedback.findings_page import describe_findings, evidence
+from cuda_gym.envs.feedback.next_limit import next_limit
 from cuda_gym.envs.feedback.words import describe_time, joined
 
-__all__ = ["describe_verdict", "time_details", "time_table"]
+__all__ = ["describe_conditions", "describe_standing", "describe_verdict", "time_table"]
+
+_SHOWN_CLOCK_RATIO = 1.3
+"""Below it, our clock and the candidate's tell the same."""
 
 
 def describe_verdict(
@@ -22,61 +27,92 @@ def describe_verdict(
     timing = verdict.timing
     if timing is None:
         return describe_findings(verdict.findings, submission)
-    standing = ""
-    if best is not None and best.timing is not None:
-        standing = f"Best so far: {best.timing.speedup:.2f}x (equal files are pooled)."
+    profile = verdict.profile or Profile()
     return joined(
-        verdict.summary,
+        f"{describe_standing(timing)} {verdict.summary}",
+        f"What limits it next: {next_limit(timing, profile).text}",
         time_table(timing),
-        time_details(timing, verdict.telemetry),
-        "" if verdict.unranked is None else f"Not for a leaderboard: {verdict.unranked}",
+        describe_kernels(profile),
+        describe_roofline(timing, profile),
+        describe_conditions(timing, verdict.telemetry),
+        "" if verdict.unranked is None else f"Not for a leaderboard: {verdict.unranked}.",
         *evidence(verdict.findings, submission),
-        standing,
-        _advice(timing),
+        _best(verdict, best),
+        _next(timing),
     )
+
+
+def describe_standing(timing: Timing) -> str:
+    """How it compares with torch.compile, in a sentence.
+
+    >>> describe_standing(Timing(time_us=1.0, compile_us=2.0, speedup=2.0, speedup_low=1.9,
+    ...                          speedup_high=2.1, num_blocks=8, num_calls=64, timer="wall"))
+    '2.00x as fast as torch.compile.'
+    """
+    if timing.speedup_low <= 1.0 <= timing.speedup_high:
+        return f"{timing.speedup:.2f}x: level with torch.compile within the noise."
+    if timing.speedup < 1.0:
+        return f"{timing.speedup:.2f}x: slower than torch.compile."
+    return f"{timing.speedup:.2f}x as fast as torch.compile."
 
 
 def time_table(timing: Timing) -> str:
     """The submission beside torch.compile and eager."""
-    interval = f"[{timing.speedup_low:.2f}, {timing.speedup_high:.2f}]"
     rows = [
         ("", "time", "yours is faster by", "95 % interval"),
         ("yours", describe_time(timing.time_us), "", ""),
-        ("torch.compile", describe_time(timing.compile_us), f"{timing.speedup:.2f}x", interval),
+        (
+            "torch.compile",
+            describe_time(timing.compile_us),
+            f"{timing.speedup:.2f}x",
+            f"{timing.speedup_low:.2f} to {timing.speedup_high:.2f}",
+        ),
     ]
     if timing.eager_us is not None and timing.eager_speedup is not None:
         rows.append(("eager", describe_time(timing.eager_us), f"{timing.eager_speedup:.2f}x", ""))
     return "\n".join(f"{a:<14}{b:>10}  {c:>18}  {d}".rstrip() for a, b, c, d in rows)
 
 
-def time_details(timing: Timing, telemetry: Telemetry | None) -> str:
-    """How it was timed, and the state of the device."""
+def describe_conditions(timing: Timing, telemetry: Telemetry | None) -> str:
+    """The state of the device, and how it was timed: a line each."""
     facts = [
-        f"Timer {timing.timer}, {timing.num_blocks} blocks of each side, {timing.num_calls} calls"
+        f"{timing.timer} clock, {timing.num_blocks} blocks of each side, {timing.num_calls} calls"
     ]
-    if timing.clock_ratio is not None and timing.clock_ratio > 1.3:
+    if timing.num_disturbed:
+        facts.append(f"{timing.num_disturbed} disturbed pairs of blocks")
+    if timing.clock_ratio is not None and timing.clock_ratio > _SHOWN_CLOCK_RATIO:
         facts.append(f"the judge's clock saw {timing.clock_ratio:.2f} times what was claimed")
     if timing.prepare_us is not None:
         facts.append(f"prepare() took {describe_time(timing.prepare_us)}, not counted")
-    if telemetry is not None:
-        facts += _telemetry(telemetry)
-    return "; ".join(facts) + "."
+    device = [] if telemetry is None else _telemetry(telemetry)
+    return joined(
+        f"Device: {', '.join(device)}." if device else "",
+        f"Timed: {', '.join(facts)}.",
+    )
 
 
 def _telemetry(telemetry: Telemetry) -> list[str]:
     facts = [
-        None if telemetry.load is None else f"load {telemetry.load:.2f}",
         None if telemetry.clock_mhz is None else f"{telemetry.clock_mhz:.0f} MHz",
         None if telemetry.temperature_c is None else f"{telemetry.temperature_c:.0f} C",
         None if telemetry.power_w is None else f"{telemetry.power_w:.0f} W",
+        None if telemetry.load is None else f"load {telemetry.load:.2f}",
         None if telemetry.throttled is None else f"throttled: {telemetry.throttled}",
     ]
     return [fact for fact in facts if fact is not None]
 
 
-def _advice(timing: Timing) -> str:
+def _best(verdict: Verdict, best: Verdict | None) -> str:
+    if best is None or best.timing is None or best == verdict:
+        return ""
+    if best.submission == verdict.submission:
+        return f"These files count as {best.timing.speedup:.2f}x: equal files are pooled."
+    return f"Best so far: {best.timing.speedup:.2f}x, of other files."
+
+
+def _next(timing: Timing) -> str:
     if timing.speedup_high < 1.0:
-        return "Next: it is slower than torch.compile; fuse passes over memory, or share work."
+        return "Next: work on that limit; below 1x it loses to torch.compile."
     if timing.speedup_low <= 1.0:
-        return "Next: it is level with torch.compile within the noise; measuring again will not change that."
-    return "Next: submit, or look for the next bottleneck."
+        return "Next: work on that limit; measuring again will not change the result."
+    return "Next: submit, or work on that limit."

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-__all__ = ["describe_time", "joined"]
+__all__ = ["describe_bytes", "describe_time", "joined"]
+
+
+def describe_bytes(count: float) -> str:
+    """An amount of memory in the decimal unit that suits it.
+
+    >>> describe_bytes(96), describe_bytes(4_194_304), describe_bytes(1.2e10)
+    ('96 B', '4.19 MB', '12.0 GB')
+    """
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= scale:
+            return f"{count / scale:.{2 if count < 10 * scale else 1}f} {unit}"
+    return f"{count:.0f} B"
 
 
 def describe_time(time_us: float) -> str:
