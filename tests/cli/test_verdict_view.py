@@ -1,21 +1,26 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from cuda_gym.cli.verdict_view import verdict_view
 from cuda_gym.core import (
+    DeviceRates,
     Diagnostic,
     DrawFindings,
     Findings,
     Fingerprint,
+    KernelTime,
     Outcome,
+    Profile,
     Severity,
     Submission,
     Timing,
     Verdict,
+    Work,
 )
 
 SUBMISSION = Submission.of({"kernels/a.cu": "int x;\nint y = z;\n", "model_new.py": ""})
@@ -89,6 +94,32 @@ def test_a_correct_verdict_has_draws_times_interval_and_conditions(width: int) -
     assert "…" not in told
 
 
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_profile_shows_kernels_roofline_and_the_next_limit(width: int) -> None:
+    profile = Profile(
+        call_us=1300.0,
+        kernels=(
+            KernelTime(
+                name="rows_kernel", launches=2, total_us=650.0, grid=(64, 1, 1), block=(256, 1, 1)
+            ),
+        ),
+        work=Work(read_bytes=4_000_000, written_bytes=4_000_000, flops=1e6),
+        rates=DeviceRates(copy_gb_per_s=10.0, gflop_per_s=50.0, cache_bytes=1 << 20, num_cores=2),
+    )
+    right = verdict_of(RIGHT, timing_of(low=1.95, high=2.05))
+    told = " ".join(shown(replace(right, profile=profile), width).split())
+    for fact in (
+        "rows_kernel 650.0 us 50%",
+        "2 launches, grid 64, block 256",
+        "launch-bound. A call takes 2.0 times what its kernels take.",
+        "at least 8.00 MB",
+        "65% of the roofline",
+        "What limits it next: the host",
+    ):
+        assert fact in told
+    assert "What limits it next" not in shown(right, width)
+
+
 def test_a_wide_interval_is_said_to_be_one() -> None:
     assert "interval is wide" in shown(verdict_of(RIGHT, timing_of(low=0.8, high=9.0)), 80)
     assert "interval is wide" not in shown(verdict_of(RIGHT, timing_of(low=1.95, high=2.05)), 80)
@@ -111,5 +142,5 @@ def test_a_failed_draw_is_told_with_its_fact() -> None:
     draw = DrawFindings(name="spiky", description="spikes", passed=False, reason="9 are wrong.")
     findings = Findings(outcome=Outcome.WRONG, summary="Wrong on 'spiky'.", draws=(draw,))
     told = shown(verdict_of(findings), 80)
-    assert "Wrong on 'spiky'." in told
+    assert "the 'spiky' draw failed" in told
     assert "failed" in told

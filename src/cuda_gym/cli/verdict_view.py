@@ -6,14 +6,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cuda_gym.core import Findings, Outcome, Submission, Timing, Verdict
+from cuda_gym.core import Findings, Outcome, Profile, Submission, Timing, Verdict
+from cuda_gym.envs.feedback.call_page import describe_launch_bound, describe_roofline, kernel_rows
 from cuda_gym.envs.feedback.findings_page import describe_findings
+from cuda_gym.envs.feedback.next_limit import next_limit
+from cuda_gym.envs.feedback.profile_page import describe_telemetry
 from cuda_gym.envs.feedback.words import describe_time
 
 __all__ = [
     "conditions_view",
     "draws_view",
     "interval",
+    "kernels_view",
     "outcome_style",
     "times_view",
     "verdict_view",
@@ -40,6 +44,7 @@ def verdict_view(verdict: Verdict, submission: Submission) -> RenderableType:
         parts += [Text(), times_view(verdict.timing)]
         if verdict.timing.speedup_high > _WIDE * verdict.timing.speedup_low:
             parts.append(Text(_WIDE_NOTE, "yellow"))
+        parts += _where_the_time_goes(verdict.timing, verdict.profile or Profile())
     return Group(*parts, Text(), conditions_view(verdict))
 
 
@@ -99,6 +104,18 @@ def times_view(timing: Timing) -> Table:
     return table
 
 
+def kernels_view(profile: Profile) -> Table:
+    """One row a kernel of a call, as the submission's process reports them."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("kernel, as reported", overflow="fold")
+    table.add_column("time", justify="right", no_wrap=True)
+    table.add_column("of a call", justify="right", no_wrap=True)
+    table.add_column("")
+    for row in kernel_rows(profile):
+        table.add_row(*row)
+    return table
+
+
 def conditions_view(verdict: Verdict) -> Table:
     """Under which conditions it holds."""
     table = Table.grid(padding=(0, 2))
@@ -116,6 +133,20 @@ def _headline(verdict: Verdict) -> Text:
     if verdict.outcome is not Outcome.CORRECT:
         return Text(verdict.outcome.value, style)
     return Text.assemble((verdict.outcome.value, style), f"  {verdict.summary}")
+
+
+def _where_the_time_goes(timing: Timing, profile: Profile) -> list[RenderableType]:
+    """Kernels, roofline and what limits it next, each where it is known."""
+    parts: list[RenderableType] = []
+    if profile.kernels:
+        parts += [Text(), kernels_view(profile)]
+    if warning := describe_launch_bound(profile):
+        parts.append(Text(warning, "yellow"))
+    if roofline := describe_roofline(timing, profile):
+        parts += [Text(), Text(roofline)]
+    if parts:
+        parts += [Text(), Text(f"What limits it next: {next_limit(timing, profile).text}")]
+    return parts
 
 
 def _evidence(findings: Findings, submission: Submission) -> str:
@@ -139,6 +170,7 @@ def _conditions(verdict: Verdict) -> list[tuple[str, str | None]]:
         ("compiled by", None if print_ is None else print_.toolchain),
         ("torch", None if print_ is None else print_.torch),
         ("timed", None if timing is None else f"{timing.timer} clock, {blocks}"),
+        ("its state", describe_telemetry(verdict.telemetry)),
         ("isolation", None if print_ is None else print_.isolation.replace("+", ", ")),
         ("seed", None if verdict.seed is None else str(verdict.seed)),
         ("not ranked", verdict.unranked),

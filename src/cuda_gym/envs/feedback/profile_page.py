@@ -8,7 +8,13 @@ from cuda_gym.envs.feedback.findings_page import describe_findings, evidence
 from cuda_gym.envs.feedback.next_limit import next_limit
 from cuda_gym.envs.feedback.words import describe_time, joined
 
-__all__ = ["describe_conditions", "describe_standing", "describe_verdict", "time_table"]
+__all__ = [
+    "describe_conditions",
+    "describe_standing",
+    "describe_telemetry",
+    "describe_verdict",
+    "time_table",
+]
 
 _SHOWN_CLOCK_RATIO = 1.3
 """Below it, our clock and the candidate's tell the same."""
@@ -84,22 +90,28 @@ def describe_conditions(timing: Timing, telemetry: Telemetry | None) -> str:
         facts.append(f"the judge's clock saw {timing.clock_ratio:.2f} times what was claimed")
     if timing.prepare_us is not None:
         facts.append(f"prepare() took {describe_time(timing.prepare_us)}, not counted")
-    device = [] if telemetry is None else _telemetry(telemetry)
+    device = describe_telemetry(telemetry)
     return joined(
-        f"Device: {', '.join(device)}." if device else "",
+        f"Device: {device}." if device else "",
         f"Timed: {', '.join(facts)}.",
     )
 
 
-def _telemetry(telemetry: Telemetry) -> list[str]:
+def describe_telemetry(telemetry: Telemetry | None) -> str:
+    """The state of the device in one line, without what it does not say.
+
+    >>> describe_telemetry(Telemetry(clock_mhz=1980.0, power_w=312.4, load=0.5))
+    '1980 MHz, 312 W, load 0.50'
+    """
+    state = telemetry or Telemetry()
     facts = [
-        None if telemetry.clock_mhz is None else f"{telemetry.clock_mhz:.0f} MHz",
-        None if telemetry.temperature_c is None else f"{telemetry.temperature_c:.0f} C",
-        None if telemetry.power_w is None else f"{telemetry.power_w:.0f} W",
-        None if telemetry.load is None else f"load {telemetry.load:.2f}",
-        None if telemetry.throttled is None else f"throttled: {telemetry.throttled}",
+        None if state.clock_mhz is None else f"{state.clock_mhz:.0f} MHz",
+        None if state.temperature_c is None else f"{state.temperature_c:.0f} C",
+        None if state.power_w is None else f"{state.power_w:.0f} W",
+        None if state.load is None else f"load {state.load:.2f}",
+        None if state.throttled is None else f"throttled: {state.throttled}",
     ]
-    return [fact for fact in facts if fact is not None]
+    return ", ".join(fact for fact in facts if fact is not None)
 
 
 def _best(verdict: Verdict, best: Verdict | None) -> str:
