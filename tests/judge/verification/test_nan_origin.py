@@ -46,6 +46,14 @@ def test_arithmetic_hands_on_where_a_nan_comes_from() -> None:
     assert "shared memory" in said(-poison(torch.float32))
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_what_a_gpu_has_computed_is_told_so(dtype: torch.dtype) -> None:
+    largest = torch.full(
+        (8,), torch.iinfo(WIDTHS[dtype.itemsize]).max, dtype=WIDTHS[dtype.itemsize]
+    )
+    assert "they are NaN: computed, as by 0 / 0" in said(largest.view(dtype))
+
+
 def test_a_nan_that_depends_on_an_input_was_computed() -> None:
     assert said(fresh(torch.float32), has_condition=True) == (
         "they are NaN: computed, as by log or pow of a negative number"

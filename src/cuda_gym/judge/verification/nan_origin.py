@@ -2,10 +2,12 @@
 
 Fresh memory does not hold zeros while a submission is verified. What torch allocates is filled with
 the NaN that has no sign and no payload; shared memory, and what cudaMalloc gives, with a NaN of our
-own (`checks.h`). Arithmetic on x86 hands a NaN on as it is, and makes new ones with a sign.
+own (`checks.h`). Arithmetic on x86 hands a NaN on as it is and makes new ones with a sign; functions
+such as logf return one without. A GPU makes one pattern of every NaN it computes (0x7fffffff on an
+H200), so that what still has the bits of fresh memory there was surely never written.
 
-Covered: float16 to float64, integers that were never written. Not covered: GPUs make NaN of one
-pattern out of all others, so that what is told there is that a NaN was computed, not from what.
+Covered: float16 to float64, integers that were never written. Not covered: of what a NaN was
+computed on a GPU.
 """
 
 from __future__ import annotations
@@ -55,6 +57,8 @@ def _origin(values: Tensor, *, has_condition: bool) -> str:
     bits = values.view(_BITS[values.dtype.itemsize])
     fresh = float((bits == _fresh_bits(values.dtype)).double().mean())
     shared = float(((bits ^ _shared_bits(values.dtype)) << 1 == 0).double().mean())
+    if float((bits << 1 == -2).double().mean()) >= 0.5:
+        return "computed, as by 0 / 0, inf - inf, the root or log of a negative number, or of NaN"
     if shared >= 0.5:
         return "they come from shared memory, or memory of cudaMalloc, that was never written"
     if fresh >= 0.5 and has_condition:
