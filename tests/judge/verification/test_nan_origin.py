@@ -37,7 +37,8 @@ def poison(dtype: torch.dtype) -> Tensor:
 def test_what_was_never_written_is_told_from_what_was_computed(dtype: torch.dtype) -> None:
     zero = torch.zeros(8)
     assert "they are NaN: never written" in said(fresh(dtype))
-    assert "they are NaN: computed: inf - inf" in said((zero / zero).to(dtype))
+    if dtype != torch.bfloat16:  # whose conversion makes 0x7fff of every NaN, as on a GPU
+        assert "they are NaN: computed: inf - inf" in said((zero / zero).to(dtype))
     assert "they are NaN: they come from shared memory" in said(poison(dtype))
 
 

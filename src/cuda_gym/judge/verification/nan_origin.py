@@ -3,7 +3,7 @@
 Fresh memory does not hold zeros while a submission is verified. What torch allocates is filled with
 the NaN that has no sign and no payload; shared memory, and what cudaMalloc gives, with a NaN of our
 own (`checks.h`). Arithmetic on x86 hands a NaN on as it is and makes new ones with a sign; functions
-such as logf return one without. A GPU makes one pattern of every NaN it computes (0x7fffffff on an
+such as logf return one without, and a conversion to bfloat16 makes 0x7fff of all of them. A GPU makes one pattern of every NaN it computes (0x7fffffff on an
 H200), so that what still has the bits of fresh memory there was surely never written.
 
 Covered: float16 to float64, integers that were never written. Not covered: of what a NaN was
@@ -63,7 +63,7 @@ def _origin(values: Tensor, *, has_condition: bool) -> str:
         return "they come from shared memory, or memory of cudaMalloc, that was never written"
     if fresh >= 0.5 and has_condition:
         return "computed, as by log or pow of a negative number"
-    if fresh >= 0.5 and _computed_bits(values.dtype) != _fresh_bits(values.dtype):
+    if fresh >= 0.5 and (_marks_computed() or values.dtype == torch.bfloat16):
         part = "" if fresh >= 0.95 else f" ({fresh:.0%} of these)"
         return f"never written{part}, or computed from memory that was never written"
     if fresh >= 0.5:
@@ -84,10 +84,10 @@ def _shared_bits(dtype: torch.dtype) -> int:
 
 
 @lru_cache
-def _computed_bits(dtype: torch.dtype) -> int:
-    """What this processor makes of 0 / 0."""
+def _marks_computed() -> bool:
+    """Whether this processor gives a sign to the NaN that it makes, as x86 does."""
     zero = torch.zeros((), dtype=torch.float32)
-    return _bits_of((zero / zero).to(dtype))
+    return _bits_of(zero / zero) != _fresh_bits(torch.float32)
 
 
 def _bits_of(number: Tensor) -> int:
