@@ -265,3 +265,18 @@ def test_a_period_in_memory_order_is_named() -> None:
     assert "only every 64th element in memory order, from element 5 on" in pattern(
         flat.view(want.shape), want
     )
+
+
+def test_a_logarithm_of_what_may_be_negative_is_no_memory_that_was_never_written() -> None:
+    x = normal(64, 96)
+    want = x.abs().log()
+    assert pattern(torch.where(x > 0, want, math.nan), want, x=x) == (
+        "they are NaN: computed, as by log or pow of a negative number; only where x is negative"
+    )
+
+
+def test_nan_beside_wrong_numbers_do_not_hide_what_these_are(want: Tensor) -> None:
+    got = 2 * want
+    got[:, :100] = math.nan
+    assert pattern(got, want).startswith("10,000 of them are NaN: never written")
+    assert "they are 2 times what they should be" in pattern(got, want)

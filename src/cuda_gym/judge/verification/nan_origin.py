@@ -3,8 +3,9 @@
 Fresh memory does not hold zeros while a submission is verified. What torch allocates is filled with
 the NaN that has no sign and no payload; shared memory, and what cudaMalloc gives, with a NaN of our
 own (`checks.h`). Arithmetic on x86 hands a NaN on as it is and makes new ones with a sign; functions
-such as logf return one without, and a conversion to bfloat16 makes 0x7fff of all of them. A GPU makes one pattern of every NaN it computes (0x7fffffff on an
-H200), so that what still has the bits of fresh memory there was surely never written.
+such as logf return one without, and a conversion to bfloat16 makes 0x7fff of all. A GPU makes one
+pattern of every NaN it computes (0x7fffffff on an H200), so that what still has the bits of fresh
+memory there was surely never written.
 
 Covered: float16 to float64, integers that were never written. Not covered: of what a NaN was
 computed on a GPU.
@@ -24,7 +25,9 @@ _SHARED = 0xFFF5FFF5FFF5FFF5
 """The pattern of `checks::poison`, as wide as the widest number."""
 
 
-def describe_nan(got: Tensor, want: Tensor, wrong: Tensor, *, has_condition: bool) -> str | None:
+def describe_nan(
+    got: Tensor, want: Tensor, wrong: Tensor, *, has_condition: bool, has_place: bool = True
+) -> str | None:
     """Say of those wrong elements that are NaN what their bits say; None where there are none.
 
     Args:
@@ -32,6 +35,7 @@ def describe_nan(got: Tensor, want: Tensor, wrong: Tensor, *, has_condition: boo
         want: What was expected.
         wrong: Which elements are wrong.
         has_condition: Whether they depend on the value of an input, so that they were computed.
+        has_place: Whether they are all, or a part of the output that can be named.
     """
     if not got.is_floating_point():
         return None
@@ -40,7 +44,7 @@ def describe_nan(got: Tensor, want: Tensor, wrong: Tensor, *, has_condition: boo
     if not count:
         return None
     who = "they are NaN" if count == num_wrong else f"{count:,} of them are NaN"
-    return f"{who}: {_origin(got[nan], has_condition=has_condition)}"
+    return f"{who}: {_origin(got[nan], has_condition, has_place)}"
 
 
 def describe_unwritten_integers(got: Tensor, wrong: Tensor) -> str | None:
@@ -53,7 +57,7 @@ def describe_unwritten_integers(got: Tensor, wrong: Tensor) -> str | None:
     return "they were never written: fresh memory holds the largest number"
 
 
-def _origin(values: Tensor, *, has_condition: bool) -> str:
+def _origin(values: Tensor, has_condition: bool, has_place: bool) -> str:
     bits = values.view(_BITS[values.dtype.itemsize])
     fresh = float((bits == _fresh_bits(values.dtype)).double().mean())
     shared = float(((bits ^ _shared_bits(values.dtype)) << 1 == 0).double().mean())
@@ -63,6 +67,8 @@ def _origin(values: Tensor, *, has_condition: bool) -> str:
         return "they come from shared memory, or memory of cudaMalloc, that was never written"
     if fresh >= 0.5 and has_condition:
         return "computed, as by log or pow of a negative number"
+    if fresh >= 0.5 and not has_place:
+        return "never written, or computed by log or pow of a negative number"
     if fresh >= 0.5 and (_marks_computed() or values.dtype == torch.bfloat16):
         part = "" if fresh >= 0.95 else f" ({fresh:.0%} of these)"
         return f"never written{part}, or computed from memory that was never written"

@@ -44,7 +44,13 @@ def find_pattern(
     where = describe_places(wrong)
     when = None if where else describe_condition(seen, given)
     parts = [
-        describe_nan(got, want, wrong, has_condition=when is not None),
+        describe_nan(
+            got,
+            want,
+            wrong,
+            has_condition=when is not None,
+            has_place=where is not None or bool(wrong.all()),
+        ),
         describe_unwritten_integers(got, wrong) or _what(seen, wrong, given),
         when,
         where,
