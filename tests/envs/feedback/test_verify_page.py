@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,7 @@ from cuda_gym.core import (
 )
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.feedback.verify_page import describe_draws, describe_memory
+from cuda_gym.judge.verification.remedies import remedy
 
 SUBMISSION = Submission.of({"kernels/k.cu": "int a;\n\tint b = c;\nint d;\n", "model_new.py": ""})
 Find = Callable[[Outcome | None], Findings]
@@ -61,7 +63,24 @@ def test_both_sides_of_a_race_stand_with_their_lines() -> None:
         "    1 | int a;",
         "  thread (1, 0, 0) of block (2, 0, 0) read it at kernels/k.cu:3",
         "    3 | int d;",
+        "  repair: put `__syncthreads();` between line 1 and line 3, where every thread reaches it; "
+        "in a loop, one at its end as well",
     ]
+
+
+def test_a_repair_is_told_once() -> None:
+    memory = (finding(side(1), side(3)), finding(side(1), side(3)))
+    assert describe_memory(memory, SUBMISSION).count("repair: ") == 1
+    assert "repair" not in describe_memory(memory, SUBMISSION, told=remedy(memory[0]))
+
+
+def test_a_wrong_draw_is_told_with_what_the_memory_check_found(make_findings: Find) -> None:
+    findings = replace(make_findings(Outcome.WRONG), memory=(finding(side(1), side(3)),))
+    lines = describe_findings(findings, SUBMISSION).splitlines()
+    assert "draw failed; the memory check found what may be why" in lines[0]
+    assert any(line.startswith("data race in kernel k") for line in lines)
+    assert any(line.startswith("  repair: put `__syncthreads();`") for line in lines)
+    assert lines[-1] == "Next: repair what the memory check found, then verify again."
 
 
 def test_a_side_of_unknown_place_is_told_without_a_line() -> None:

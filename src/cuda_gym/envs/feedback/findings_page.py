@@ -42,7 +42,7 @@ def evidence(findings: Findings, submission: Submission) -> list[str]:
         describe_diagnostics(findings.diagnostics, submission) if not has_run else "",
         "" if build is None or has_failed else describe_build(build, is_news=not has_run),
         describe_draws(findings.draws, is_clean=findings.memory == ()),
-        describe_memory(findings.memory or (), submission),
+        describe_memory(findings.memory or (), submission, told=_headline(findings)),
         _warnings(findings) if has_run else "",
         describe_printed(findings.output),
     ]
@@ -64,14 +64,15 @@ def _headline(findings: Findings) -> str:
     if errors and (summary.startswith(str(errors[0])) or errors[0].message in summary):
         return describe_error_count(findings)
     failed = [draw for draw in findings.draws if not draw.passed]
-    if failed and not findings.memory and findings.outcome is Outcome.WRONG:
-        return f"Wrong on hidden inputs: the {failed[0].name!r} draw failed."
+    if failed and findings.outcome is Outcome.WRONG:
+        cause = "; the memory check found what may be why" if findings.memory else ""
+        return f"Wrong on hidden inputs: the {failed[0].name!r} draw failed{cause}."
     return summary if len(summary) <= _MAX_SUMMARY else f"{summary[:_MAX_SUMMARY]} ..."
 
 
 def _next(findings: Findings) -> str:
     if findings.memory:
-        return "Next: repair that, then verify with check='memory' again."
+        return "Next: repair what the memory check found, then verify again."
     if findings.memory is not None and not findings.draws:
         return "Next: verify compares its outputs."
     return _NEXT[findings.outcome]

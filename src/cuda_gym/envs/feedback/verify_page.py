@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from cuda_gym.core import DrawFindings, MemoryFinding, Mismatch, Submission
 from cuda_gym.envs.feedback.excerpts import excerpt, source_lines
+from cuda_gym.judge.verification.remedies import remedy
 
 __all__ = ["describe_draws", "describe_memory"]
 
@@ -40,12 +41,24 @@ def describe_draws(draws: tuple[DrawFindings, ...], *, is_clean: bool = False) -
     return "\n".join(lines)
 
 
-def describe_memory(memory: tuple[MemoryFinding, ...], submission: Submission) -> str:
-    """What the memory check found: who did what, with the lines of all sides."""
+def describe_memory(
+    memory: tuple[MemoryFinding, ...], submission: Submission, *, told: str = ""
+) -> str:
+    """What the memory check found: who did what, with the lines of all sides, and how to repair it.
+
+    Args:
+        memory: The findings.
+        submission: The files that were run.
+        told: What is said above; a repair that stands there is not said again.
+    """
     blocks: list[str] = []
     room = _MAX_FINDING_CHARS
     for number, finding in enumerate(memory):
         block = _finding(finding, submission)
+        repair = remedy(finding)
+        if repair and repair not in told:
+            told += repair
+            block += f"\n  repair: {repair}"
         if number and (number == _MAX_FINDINGS or len(block) > room):
             kinds = _counted([f.kind for f in memory[number:]])
             blocks.append(f"... and {len(memory) - number} more findings: {kinds}.")
