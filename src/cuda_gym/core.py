@@ -295,7 +295,7 @@ class MemoryFinding:
 
     kind: str
     """`data race`, `out of bounds`, `uninitialised read`, `divergent barrier`, `mismatched mask`,
-    `deadlock`, `misaligned access` or `host access`."""
+    `deadlock`, `misaligned access`, `host access` or `unwritten output`."""
     text: str
     """Which memory, or who waits for whom."""
     kernel: str

@@ -163,10 +163,16 @@ class Attempt:
     def _conclude_error(self, error: AgentError | MachineError) -> None:
         """The end, with what was compiled, run and printed until then."""
         findings = conclude_error(error)
+        # A warning of a line that has now failed says nothing more.
+        others = [
+            warning
+            for warning in self._compiled.diagnostics
+            if f"{warning.file}:{warning.line} " not in findings.summary
+        ]
         self.findings = replace(
             findings,
             build=self._compiled.build,
-            diagnostics=(*findings.diagnostics, *self._compiled.diagnostics),
+            diagnostics=(*findings.diagnostics, *others),
             draws=self._draws,
             output="" if self._candidate is None else self._candidate.printed,
         )

@@ -16,6 +16,7 @@ from cuda_gym.errors import CompileError
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.toolchains.direct_kernels import launches_directly, parse_kernels
 from cuda_gym.judge.toolchains.launchers import parse_launchers
+from cuda_gym.judge.toolchains.print_warnings import print_warnings
 from cuda_gym.judge.toolchains.stream_warnings import stream_warnings
 from cuda_gym.judge.toolchains.toolchain import Toolchain
 from cuda_gym.judge.verification.extension_calls import Signature, call_warnings
@@ -50,6 +51,7 @@ def build_submission(
     launchers = parse_launchers(files, required=not launches_directly(source))
     warnings = (
         *stream_warnings(files),
+        *print_warnings(files),
         *call_warnings(
             source,
             {

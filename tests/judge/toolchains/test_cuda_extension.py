@@ -133,9 +133,31 @@ class Subclass(torch.Tensor):
         (
             (X, X.double(), 4, 1.0),
             TypeError,
-            ["argument 2 (const float* x)", "allocate it as float32"],
+            [
+                "argument 2 (const float* x)",
+                "take `const double* x` in its signature, or allocate it as float32",
+            ],
         ),
-        ((X.int(), X, 4, 1.0), TypeError, ["argument 1 (float* out)", "torch.int32"]),
+        (
+            (X, X.half(), 4, 1.0),
+            TypeError,
+            ["`const __half* x` in its signature and convert each element with __half2float"],
+        ),
+        (
+            (X, X.to(torch.complex64), 4, 1.0),
+            TypeError,
+            ["complex64", ": allocate it as float32. Call"],
+        ),
+        ((X, 4, X, 1.0), TypeError, ["argument 2", "It is exchanged with argument 3 (int n)."]),
+        (
+            (X.int(), X, 4, 1.0),
+            TypeError,
+            [
+                "(float* out)",
+                "torch.int32",
+                "allocate it as float32, or take `int* out` in its signature",
+            ],
+        ),
         ((X, X.t(), 4, 1.0), ValueError, ["argument 2", "not contiguous", "strides [1, 4]"]),
         ((X, X.to("meta"), 4, 1.0), ValueError, ["argument 2", "on meta, wanted cpu"]),
         ((X, [1.0], 4, 1.0), TypeError, ["argument 2", "is a list"]),
@@ -157,6 +179,11 @@ def test_an_argument_that_does_not_fit_is_named_with_the_way_out(
         assert fact in str(caught.value)
 
 
+def test_arguments_by_keyword_are_answered_with_the_signature(library: ctypes.CDLL) -> None:
+    with pytest.raises(TypeError, match=r"by position\. Call it as scale\(float\* out"):
+        extension(library).scale(X, X, n=4, by=1.0)
+
+
 def test_a_vector_pointer_must_be_aligned(library: ctypes.CDLL) -> None:
     out, x = torch.empty(9, dtype=torch.int64), torch.zeros(16)
     nothing = [None] * 5
@@ -170,9 +197,12 @@ def test_a_status_that_is_not_zero_raises_the_runtimes_message(library: ctypes.C
     module = extension(library, runtime)
     module.status(0)
     runtime.error = "invalid configuration argument"
-    with pytest.raises(RuntimeError, match="launcher status returned 9: invalid configuration"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"launcher status \(kernels/a\.cu:13\) returned 9: invalid configuration",
+    ):
         module.status(9)
-    with pytest.raises(RuntimeError, match="launcher status returned 1"):
+    with pytest.raises(RuntimeError, match=r"launcher status .* returned 1"):
         module.status(1)
 
 
@@ -180,7 +210,9 @@ def test_a_pending_error_raises_although_the_launcher_returns_nothing(library: c
     runtime = Runtime()
     module = extension(library, runtime)
     runtime.error = "an illegal memory access was encountered"
-    with pytest.raises(RuntimeError, match="launcher scale: an illegal memory access"):
+    with pytest.raises(
+        RuntimeError, match=r"launcher scale \(kernels/a\.cu:7\): an illegal memory access"
+    ):
         module.scale(X, X, 0, 1.0)
     module.scale(X, X, 0, 1.0)
 

@@ -32,6 +32,7 @@ def test_a_check_that_did_not_end_accuses_nobody_and_is_told() -> None:
         (("data race",), Outcome.WRONG),
         (("host access", "data race"), Outcome.WRONG),
         (("host access", "host access"), Outcome.REFUSED),
+        (("unwritten output",), Outcome.REFUSED),
     ],
 )
 def test_a_bug_is_wrong_and_work_of_the_host_is_refused(
@@ -40,3 +41,23 @@ def test_a_bug_is_wrong_and_work_of_the_host_is_refused(
     findings = conclude_memory(RIGHT, tuple(map(found, kinds)))
     assert findings.outcome is outcome
     assert f"{kinds[0]} in kernel k at kernels/k.cu:7" in findings.summary
+
+
+def test_what_failed_keeps_its_outcome_and_is_explained() -> None:
+    crash = Findings(outcome=Outcome.RUNTIME_ERROR, summary="The submission crashed.")
+    findings = conclude_memory(crash, (found("out of bounds"),))
+    assert findings.outcome is Outcome.RUNTIME_ERROR
+    assert findings.summary.startswith(
+        "The submission crashed. The memory check found: out of bounds"
+    )
+    assert "guard the access with `if (i < n)`" in findings.summary
+    assert conclude_memory(crash, None).summary == crash.summary
+
+
+def test_a_race_is_told_before_the_reads_that_it_leaves_uninitialised() -> None:
+    findings = conclude_memory(RIGHT, (found("uninitialised read"), found("data race")))
+    assert [finding.kind for finding in findings.memory or ()] == [
+        "data race",
+        "uninitialised read",
+    ]
+    assert findings.summary.startswith("The memory check found: data race")

@@ -26,6 +26,7 @@ from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.kernel_clock import KernelClock
 from cuda_gym.judge.sandbox.memory_check import MemoryCheck
+from cuda_gym.judge.sandbox.model_state import check_state
 from cuda_gym.judge.sandbox.outputs import OutputSink
 from cuda_gym.judge.sandbox.protocol import Failed, Load, Loaded, Ran, Reload, Run, TensorSpec
 from cuda_gym.judge.sandbox.telling import MODEL_FILE, Told, describe, own_place, told
@@ -194,7 +195,7 @@ class Candidate:
         assert model is not None
         region = transport.map_region(descriptor)
         own = model.state_dict()
-        _check_state(own, specs)
+        check_state(own, specs)
         for name, spec in specs.items():
             _overwrite(own[name], transport.tensor_in(region, spec))
         prepare = getattr(model, "prepare", None)
@@ -219,27 +220,6 @@ def _collected_later() -> Any:
         yield
     finally:
         gc.enable()
-
-
-def _check_state(own: Mapping[str, torch.Tensor], specs: Mapping[str, TensorSpec]) -> None:
-    """The same names, shapes and dtypes as the reference's state_dict."""
-    missing, surplus = sorted(specs.keys() - own.keys()), sorted(own.keys() - specs.keys())
-    if missing or surplus:
-        raise Told(
-            "raised",
-            "ModelNew must have the state_dict of Model. "
-            + (f"Missing: {', '.join(missing)}. " if missing else "")
-            + (f"Not in Model: {', '.join(surplus)} (keep such tensors out of the state_dict: "
-               "register_buffer(..., persistent=False)). " if surplus else ""),
-        )  # fmt: skip
-    for name, spec in specs.items():
-        tensor = own[name]
-        if tuple(tensor.shape) != spec.shape or transport.dtype_name(tensor.dtype) != spec.dtype:
-            raise Told(
-                "raised",
-                f"ModelNew's {name} is {transport.dtype_name(tensor.dtype)} "
-                f"{tuple(tensor.shape)}; Model's is {spec.dtype} {spec.shape}. Keep them equal.",
-            )
 
 
 def _overwrite(tensor: torch.Tensor, source: torch.Tensor) -> None:

@@ -90,5 +90,5 @@ def _filling(allocate: Callable[..., torch.Tensor]) -> Callable[..., torch.Tenso
 
 def _unwritten(number: int, missing: int, num_bytes: int) -> str:
     text = f"{missing:,} of the {num_bytes:,} bytes of output {number} were written by no kernel"
-    plain = {"kind": "host access", "text": text, "kernel": "", "parties": []}
+    plain = {"kind": "unwritten output", "text": text, "kernel": "", "parties": []}
     return json.dumps(plain) + "\n"

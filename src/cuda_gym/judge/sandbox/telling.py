@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import linecache
+import re
 import sys
 import traceback
 from typing import Any
 
-__all__ = ["MODEL_FILE", "Told", "describe", "own_place", "told"]
+__all__ = ["MODEL_FILE", "Told", "describe", "own_place", "place_of_attribute", "told"]
 
 MODEL_FILE = "model_new.py"
+_REMEDIES = {
+    "before Module.__init__() call": "call super().__init__() first in __init__",
+    "object has no attribute '_parameters'": "call super().__init__() first in __init__",
+    "ModelNew.__init__() ": "give ModelNew the constructor of Model",
+    "ModelNew.forward() ": "give forward the arguments of Model.forward",
+    "name 'cuda_extension' is not defined": "write `import cuda_extension` at the top",
+    "name 'torch' is not defined": "write `import torch` at the top",
+    "name 'nn' is not defined": "write `from torch import nn` at the top",
+}
+"""What to do about errors of Python that do not say so."""
 
 
 class Told(Exception):
@@ -34,8 +45,9 @@ def describe(error: BaseException, doing: str) -> str:
     """What was raised, and where in `model_new.py`: `model_new.py:12: y = f(x)`."""
     own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == MODEL_FILE]
     places = [f"  {MODEL_FILE}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own[-4:]]
-    text = "".join(traceback.format_exception_only(error)).strip()
-    return "\n".join([f"{doing} raised {text[:2000]}", *places])
+    text = "".join(traceback.format_exception_only(error)).strip()[:2000]
+    remedy = next((f"; {remedy}" for part, remedy in _REMEDIES.items() if part in text), "")
+    return "\n".join([f"{doing} raised {text}{remedy}", *places])
 
 
 def own_place() -> str:
@@ -48,3 +60,13 @@ def own_place() -> str:
             return f"{MODEL_FILE}:{frame.f_lineno} in {code.co_name}: {line}"
         frame = frame.f_back  # type: ignore[assignment]
     return MODEL_FILE
+
+
+def place_of_attribute(name: str) -> str:
+    """Where `model_new.py` gives the model an attribute, as ` (model_new.py:12)`; empty if unseen."""
+    if not name.isidentifier():
+        return ""
+    pattern = re.compile(rf"self\.{name}\s*[:=]|register_\w+\(\s*['\"]{name}['\"]")
+    lines = linecache.getlines(MODEL_FILE)
+    found = (number for number, line in enumerate(lines, start=1) if pattern.search(line))
+    return next((f" ({MODEL_FILE}:{number})" for number in found), "")

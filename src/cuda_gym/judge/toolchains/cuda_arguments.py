@@ -32,7 +32,7 @@ class Misfit(Exception):
 def make_converter(parameter: Parameter, device: torch.device) -> Convert:
     """What checks and converts the arguments for one parameter."""
     if parameter.kind is ParameterKind.POINTER:
-        return _pointer_converter(parameter.type, device)
+        return _pointer_converter(parameter, device)
     if parameter.type in INTEGER_BITS:
         return _integer_converter(parameter.type)
     return _to_bool if parameter.type == "bool" else _to_float
@@ -54,6 +54,12 @@ _DTYPES = {
     "__half": torch.float16,
     "__nv_bfloat16": torch.bfloat16,
 }
+_TYPES = {
+    dtype: type_ for type_, dtype in _DTYPES.items() if type_ not in ("char", "unsigned long long")
+} | {torch.int8: "signed char"}
+"""What to take a tensor of a dtype as."""
+_NARROW = {"__half": "__half2float", "__nv_bfloat16": "__bfloat162float"}
+"""How C++ reads what it has no arithmetic of its own for."""
 _VECTORS = {
     "float2": ("float", 8),
     "float4": ("float", 16),
@@ -66,7 +72,8 @@ _VECTORS = {
 """The element's type, and the alignment in bytes that the vector needs."""
 
 
-def _pointer_converter(type_: str, device: torch.device) -> Convert:
+def _pointer_converter(parameter: Parameter, device: torch.device) -> Convert:
+    type_ = parameter.type
     element, alignment = _VECTORS.get(type_, (type_, 1))
     dtype = _DTYPES.get(element)
     tensor_types = (torch.Tensor, torch.nn.Parameter)
@@ -88,7 +95,7 @@ def _pointer_converter(type_: str, device: torch.device) -> Convert:
                     f"needs; pass a tensor that starts where its storage starts",
                     ValueError,
                 )
-            raise _tensor_misfit(value, dtype, device)
+            raise _tensor_misfit(value, dtype, device, parameter)
         if value is None:
             return None
         raise Misfit(f"is {_describe(value)}, wanted a torch.Tensor or None")
@@ -96,13 +103,13 @@ def _pointer_converter(type_: str, device: torch.device) -> Convert:
     return to_pointer
 
 
-def _tensor_misfit(value: torch.Tensor, dtype: torch.dtype | None, device: torch.device) -> Misfit:
+def _tensor_misfit(
+    value: torch.Tensor, dtype: torch.dtype | None, device: torch.device, parameter: Parameter
+) -> Misfit:
     """Why a tensor does not fit."""
     if dtype is not None and value.dtype is not dtype:
-        name = str(dtype).removeprefix("torch.")
         return Misfit(
-            f"is a {value.dtype} tensor, wanted {dtype}: allocate it as {name}, or take its own "
-            "type in the launcher"
+            f"is a {value.dtype} tensor, wanted {dtype}: {_remedy(value, dtype, parameter)}"
         )
     if value.device != device:
         return Misfit(
@@ -115,6 +122,18 @@ def _tensor_misfit(value: torch.Tensor, dtype: torch.dtype | None, device: torch
         "of forward, as it copies",
         ValueError,
     )
+
+
+def _remedy(value: torch.Tensor, dtype: torch.dtype, parameter: Parameter) -> str:
+    """What to do about a dtype, without an operator of torch: an input stays what it is."""
+    own = _TYPES.get(value.dtype)
+    allocate = f"allocate it as {str(dtype).removeprefix('torch.')}"
+    if own is None:
+        return allocate
+    take = f"take `{'const ' if parameter.const else ''}{own}* {parameter.name}` in its signature"
+    if own in _NARROW:
+        take += f" and convert each element with {_NARROW[own]}"
+    return f"{take}, or {allocate}" if parameter.const else f"{allocate}, or {take}"
 
 
 def _integer_converter(type_: str) -> Convert:

@@ -88,7 +88,11 @@ def _launcher_call(launcher: Launcher, around: Surroundings) -> Callable[..., No
     """The launcher as a Python function."""
     checked = make_call(launcher, around)
 
-    def call(*values: Any) -> None:
+    def call(*values: Any, **named: Any) -> None:
+        if named:
+            raise TypeError(
+                f"{launcher.what} takes its arguments by position. Call it as {launcher}."
+            )
         checked(values)
 
     call.__name__ = call.__qualname__ = launcher.name

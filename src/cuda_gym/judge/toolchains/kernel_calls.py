@@ -30,7 +30,11 @@ class KernelLaunch:
         """The kernel as a function, for one grid and block."""
         numbers = _numbers(configuration, self._kernel.what)
 
-        def launch(*values: Any) -> None:
+        def launch(*values: Any, **named: Any) -> None:
+            if named:
+                raise TypeError(
+                    f"{self._kernel.what} takes its arguments by position. Call it as {self._kernel}."
+                )
             self._call(values, *numbers, self._stream())
 
         return launch

@@ -118,7 +118,8 @@ def make_call(
         error = take_error()
         if status or error:
             returned = f" returned {status}" if status else ""
-            raise RuntimeError(f"{function.what}{returned}: {error or _NO_ERROR}")
+            where = f"{function.file}:{function.line}"
+            raise RuntimeError(f"{function.what} ({where}){returned}: {error or _NO_ERROR}")
 
     return call
 
@@ -175,11 +176,32 @@ def _first_misfit(
         try:
             convert(value)
         except Misfit as misfit:
+            exchanged = _exchanged(function, converters, values, number - 1)
             return misfit.kind(
                 f"argument {number} ({parameter}) of {function.what} {misfit.reason}. "
-                f"Call it as {function}."
+                f"{exchanged}Call it as {function}."
             )
     return TypeError(f"an argument of {function.what} changed while it was checked")
+
+
+def _exchanged(
+    function: CFunction, converters: Sequence[Convert], values: Sequence[Any], place: int
+) -> str:
+    """Whether the value at a place and another one each fit where the other stands."""
+    for other in range(len(values)):
+        if other != place and _fits(converters[other], values[place]):
+            is_pair = not _fits(converters[other], values[other])
+            if is_pair and _fits(converters[place], values[other]):
+                return f"It is exchanged with argument {other + 1} ({function.arguments[other]}). "
+    return ""
+
+
+def _fits(convert: Convert, value: Any) -> bool:
+    try:
+        convert(value)
+    except Misfit:
+        return False
+    return True
 
 
 def _count_message(function: CFunction, values: Sequence[Any]) -> str:

@@ -56,6 +56,7 @@ def conclude_memory(findings: Findings, memory: tuple[MemoryFinding, ...] | None
     A race is a bug although the outputs were right this time. What host code has written is no kernel's
     work at all. Where something failed before, its outcome stays, and the check may explain it.
     """
+    memory = None if memory is None else _causes_first(memory)
     if findings.outcome is not Outcome.CORRECT:
         found = f" {_found(memory)}" if memory else ""
         return replace(findings, summary=f"{findings.summary}{found}", memory=memory)
@@ -64,13 +65,23 @@ def conclude_memory(findings: Findings, memory: tuple[MemoryFinding, ...] | None
         return replace(findings, summary=untold)
     if not memory:
         return replace(findings, memory=memory)
-    is_host_work = all(finding.kind == "host access" for finding in memory)
+    is_host_work = all(finding.kind in _HOST_WORK for finding in memory)
     return replace(
         findings,
         outcome=Outcome.REFUSED if is_host_work else Outcome.WRONG,
         summary=_found(memory),
         memory=memory,
     )
+
+
+_HOST_WORK = ("host access", "unwritten output")
+
+
+def _causes_first(memory: tuple[MemoryFinding, ...]) -> tuple[MemoryFinding, ...]:
+    """Races before reads of what was not yet written: the former are why."""
+    if not any(finding.kind == "data race" for finding in memory):
+        return memory
+    return tuple(sorted(memory, key=lambda finding: finding.kind == "uninitialised read"))
 
 
 def _found(memory: tuple[MemoryFinding, ...]) -> str:

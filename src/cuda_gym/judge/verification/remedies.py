@@ -20,6 +20,7 @@ def remedy(finding: MemoryFinding) -> str:
 
 
 _NAME = re.compile(r"`([^`]+)`")
+_COUNTS = re.compile(r"([\d,]+) of the ([\d,]+) bytes")
 _ARRAY = re.compile(r"index (-?\d+) of an array of type '[^']*\[(\d+)\]'")
 
 
@@ -82,13 +83,14 @@ def _misaligned_access(_: MemoryFinding) -> str:
     )
 
 
-def _host_access(finding: MemoryFinding) -> str:
-    if "written by no kernel" in finding.text:
-        return (
-            "call the launcher in forward, on the tensor that is returned, with a grid that covers "
-            "all elements"
-        )
-    return "let a kernel do what host code does there"
+def _unwritten_output(finding: MemoryFinding) -> str:
+    counts = _COUNTS.match(finding.text)
+    if counts and counts[1] == counts[2]:
+        return "launch a kernel that writes to the tensor that forward returns"
+    return (
+        "make the grid cover all elements, (n + 255) / 256 blocks of 256 threads for n of them, and "
+        "look at the guard `if (i < n)`"
+    )
 
 
 _REMEDIES: Mapping[str, Callable[[MemoryFinding], str]] = {
@@ -107,5 +109,6 @@ _REMEDIES: Mapping[str, Callable[[MemoryFinding], str]] = {
         "no block may wait for another"
     ),
     "misaligned access": _misaligned_access,
-    "host access": _host_access,
+    "host access": lambda _: "let a kernel do what host code does there",
+    "unwritten output": _unwritten_output,
 }

@@ -28,6 +28,7 @@ KINDS = (
     "deadlock",
     "misaligned access",
     "host access",
+    "unwritten output",
 )
 """What can be wrong, as the runtime library and every finding call it."""
 _OURS = str(Path(__file__).parent / "include")

@@ -12,19 +12,27 @@ constexpr int largest_dynamic_shared = 227 << 10;
 
 std::atomic<int> allowed_dynamic_shared{default_dynamic_shared};
 
+// What is wrong with a grid and a block on any device, with the way out; null where nothing is.
+const char* fault_of(const Extent& grid, const Extent& block) {
+  const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+  if (threads == 0 || threads > 1024 || block.x > 1024 || block.y > 1024)
+    return "a block has 1 to 1024 threads; take a smaller block and more blocks";
+  if (block.z > 64) return "a block has at most 64 threads along z; use x and y";
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+    return "a grid has at least 1 block; launch nothing where there is nothing to compute";
+  if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    return "a grid has at most 65535 blocks along y and z; use x for what is long";
+  return nullptr;
+}
+
 }  // namespace
 
 bool is_within_limits(const Launch& launch) {
   const Extent grid = launch.grid, block = launch.block;
-  const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads == 0 || block.x > 1024 ||
-      block.y > 1024 || block.z > 64 || threads > 1024 || grid.x > 0x7fffffffu ||
-      grid.y > 65535 || grid.z > 65535) {
+  if (const char* const fault = fault_of(grid, block)) {
     set_error(invalid_configuration,
-              "kernel %s: invalid configuration, grid (%u,%u,%u) and block (%u,%u,%u); a block has 1 "
-              "to 1024 threads and at most 64 along z, a grid at least 1 block and at most 65535 "
-              "along y and z",
-              launch.kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z);
+              "kernel %s: invalid configuration, grid (%u,%u,%u) and block (%u,%u,%u): %s",
+              launch.kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, fault);
     return false;
   }
   if ((uint64_t)grid.x * block.x > 0x7fffffffu - 1024) {

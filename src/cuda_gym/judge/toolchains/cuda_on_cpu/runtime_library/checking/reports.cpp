@@ -62,6 +62,19 @@ void describe(char* text, size_t size, uintptr_t address, const Range* range) {
   }
 }
 
+// "; as elements of 4 bytes: index 100, and 99 is the last", where an access misses its memory so.
+void describe_index(char* text, size_t size, uintptr_t address, size_t bytes, const Range* range) {
+  text[0] = 0;
+  const Range* const near = range ? range : state.memory.nearest(address);
+  if (!near || near->is_freed || (near->start <= address && address < near->end)) return;
+  const auto offset = (long long)(address - near->start);
+  const auto length = (long long)(near->end - near->start);
+  const auto element = (long long)bytes;
+  if (element == 0 || offset % element || length % element) return;
+  snprintf(text, size, "; as elements of %zu bytes: index %lld, and %lld is the last", bytes,
+           offset / element, length / element - 1);
+}
+
 // What would have put the two sides of a race in order.
 const char* what_is_missing(const Party* parties) {
   if (parties[0].block != parties[1].block) return "; blocks of a launch have no order";
@@ -75,10 +88,12 @@ Party self(const char* does, uintptr_t pc) {
 
 void tell(Fault fault, uintptr_t address, size_t bytes, const Range* range, const Party* parties,
           unsigned num_parties) {
-  char where[160], text[240];
+  char where[160], index[80], text[320];
   describe(where, sizeof where, address, range);
-  const char* const order = fault == Fault::data_race ? what_is_missing(parties) : "";
-  snprintf(text, sizeof text, "%zu bytes at %s%s", bytes, where, order);
+  describe_index(index, sizeof index, address, bytes, range);
+  const char* const more = fault == Fault::data_race ? what_is_missing(parties)
+                           : fault == Fault::out_of_bounds ? index : "";
+  snprintf(text, sizeof text, "%zu bytes at %s%s", bytes, where, more);
   keep({fault, text, state.launch, parties, num_parties});
 }
 

@@ -1,0 +1,62 @@
+"""Has ModelNew the parameters and buffers of Model? Weights are handed over by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from cuda_gym.judge.sandbox import transport
+from cuda_gym.judge.sandbox.protocol import TensorSpec
+from cuda_gym.judge.sandbox.telling import Told, place_of_attribute
+
+__all__ = ["check_state"]
+
+
+def check_state(own: Mapping[str, torch.Tensor], specs: Mapping[str, TensorSpec]) -> None:
+    """Let pass the names, shapes and dtypes of the reference's state_dict, and nothing else.
+
+    Raises:
+        Told: with what differs, where it is in `model_new.py`, and the way out.
+    """
+    missing, surplus = sorted(specs.keys() - own.keys()), sorted(own.keys() - specs.keys())
+    if missing or surplus:
+        raise Told("raised", _state_message(own, specs, missing, surplus))
+    for name, spec in specs.items():
+        tensor = own[name]
+        if tuple(tensor.shape) != spec.shape or transport.dtype_name(tensor.dtype) != spec.dtype:
+            raise Told(
+                "raised",
+                f"ModelNew's {name} is {transport.dtype_name(tensor.dtype)} "
+                f"{tuple(tensor.shape)}; Model's is {spec.dtype} {spec.shape}. Keep them equal.",
+            )
+
+
+def _state_message(
+    own: Mapping[str, torch.Tensor],
+    specs: Mapping[str, TensorSpec],
+    missing: Sequence[str],
+    surplus: Sequence[str],
+) -> str:
+    """Which names differ, and which of ours seem to be which of Model's."""
+    told = ["ModelNew must have the state_dict of Model."]
+    taken = [name + place_of_attribute(name.partition(".")[0]) for name in surplus]
+    if missing:
+        told.append(f"Missing: {', '.join(missing)}.")
+    renamed = [
+        f"{ours} to {theirs}"
+        for ours in surplus
+        for theirs in missing
+        if tuple(own[ours].shape) == specs[theirs].shape
+    ]
+    if surplus:
+        told.append(f"Not in Model: {', '.join(taken)}.")
+    if renamed:
+        told.append(f"Rename {renamed[0]}.")
+    elif surplus:
+        told.append(
+            "Keep such tensors out of the state_dict: register_buffer(..., persistent=False)."
+        )
+    else:
+        told.append("Give ModelNew the parameters and buffers of Model, under the same names.")
+    return " ".join(told)
