@@ -80,8 +80,8 @@ def describe_roofline(timing: Timing, profile: Profile) -> str:
         f"{describe_bytes(work.written_bytes)} written): {describe_time(floor.memory_us)} at the "
         f"{rates.copy_gb_per_s:.1f} GB/s that this device copies"
     )
-    arithmetic = "arithmetic not counted"
-    if floor.arithmetic_us is not None and work.flops is not None:
+    arithmetic = "arithmetic not counted" if work.flops is None else "no arithmetic"
+    if floor.arithmetic_us and work.flops:
         arithmetic = (
             f"{_flops(work.flops)}: {describe_time(floor.arithmetic_us)} at "
             f"{rates.gflop_per_s:.0f} GFLOP/s"

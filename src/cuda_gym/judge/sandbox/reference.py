@@ -15,13 +15,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from cuda_gym.core import JUDGE_VERSION, Task, as_plain
+from cuda_gym.core import JUDGE_VERSION, Task, Work, as_plain
 from cuda_gym.errors import CudaGymError, MissingTool, NotAdmitted
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.calls import evict_caches, timed_calls
@@ -132,7 +131,10 @@ class Reference:
 
     def work(self) -> Answer:
         """What the task asks of any submission in one call."""
-        find_out = partial(work_of, self._model, self._reference.make_inputs(_MODEL_SEED))
+
+        def find_out() -> Work:
+            return work_of(self._model, self._reference.make_inputs(_MODEL_SEED))
+
         return as_plain(known_work(self._records, self._key("work"), find_out)), ()
 
     def rates(self) -> Answer:

@@ -24,13 +24,19 @@ from cuda_gym.judge.verification.nests import flatten_outputs, map_tensors, tens
 
 __all__ = ["read_work", "work_of"]
 
-_FREE = ("view", "reshape", "expand", "permute", "transpose", "slice", "select", "squeeze", "split",
-         "chunk", "unbind", "detach", "alias", "empty", "as_strided", "t.", "unfold", "narrow")  # fmt: skip
-"""Operators that compute nothing, by how their names begin."""
-_LOOKS_UP = ("embedding", "index", "gather", "take")
-"""Operators that touch as many elements as they return."""
-_UNCOUNTED = ("mkldnn_rnn", "_thnn", "lstm", "gru", "rnn", "_fft", "linalg", "_linalg", "cholesky")
-
+_FREE = (
+    "view", "reshape", "expand", "permute", "transpose", "slice", "select", "squeeze", "unsqueeze",
+    "split", "chunk", "unbind", "detach", "alias", "as_strided", "t.", "unfold", "narrow", "flip", "roll",
+    "empty", "zeros", "ones", "full", "arange", "fill", "clone", "copy", "_to_copy", "lift", "cat", "stack",
+    "index.", "index_select", "gather", "take", "embedding", "pixel_shuffle", "constant_pad",
+)  # fmt: skip
+"""Operators that move or make values and compute none, by how their names begin."""
+_TWICE = ("mv", "addmv", "dot", "vdot")
+"""Products without a formula: a multiplication and an addition for each element of the larger operand."""
+_UNCOUNTED = (
+    "mkldnn_rnn", "_thnn", "lstm", "gru", "rnn", "_fft", "_linalg", "linalg_inv", "linalg_lu",
+    "linalg_qr", "linalg_svd", "linalg_eig", "linalg_cholesky", "cholesky", "sort", "topk",
+)  # fmt: skip
 _SAME_WORK = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: (
         torch.ops.aten._scaled_dot_product_flash_attention
@@ -90,10 +96,9 @@ class _FlopCounter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         elif name.startswith(_UNCOUNTED):
             self.flops = None
         elif not name.startswith(_FREE):
-            tensors = tensors_in(
-                value if name.startswith(_LOOKS_UP) else [*args, *named.values(), value]
-            )
-            self._add(float(max((x.numel() for x in tensors), default=0)))
+            tensors = tensors_in([*args, *named.values(), value])
+            times = 2 if name.partition(".")[0] in _TWICE else 1
+            self._add(float(times * max((x.numel() for x in tensors), default=0)))
         return value
 
     def _add(self, flops: float) -> None:
