@@ -20,7 +20,7 @@ def test_what_a_task_asks_for_is_found_out_once(tmp_path: Path) -> None:
 
 
 def test_a_machine_that_was_measured_often_enough_is_not_measured_again(tmp_path: Path) -> None:
-    save_record(tmp_path, "enough", {**FAST, "quiet": 2, "measured": 2})
+    save_record(tmp_path, "enough", {**FAST, "quiet": 3, "measured": 3})
     assert known_rates(tmp_path, "enough") == RATES
 
 

@@ -15,7 +15,7 @@ from cuda_gym.judge.verification.work import read_work
 
 __all__ = ["known_rates", "known_work"]
 
-_QUIET_ENOUGH = 2
+_QUIET_ENOUGH = 3
 """So many measurements during which no thread of this machine waited for a core."""
 _MOST_MEASUREMENTS = 8
 """On a machine that is never quiet; the best one counts."""
