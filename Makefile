@@ -3,10 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.docs-ready
+BENCH_READY := $(VENV)/.bench-ready
 # The version that the committed figures were measured with; TORCH=... takes another one.
 TORCH ?= torch==2.13.0
 
-.PHONY: demo test test-all check format bench clean
+.PHONY: demo test test-all check format docs episodes bench clean
 demo: $(READY)
 	$(BIN)/cuda-gym demo
 
@@ -21,17 +23,26 @@ check: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) docs
 	$(MAKE) test
 
 format: $(READY)
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: $(READY)
+# Into site/, to be read as it lies there or on any web server; nothing is fetched.
+docs: $(DOCS_READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Plays the five episodes of docs/episodes anew, and renders them; a quiet machine tells better times.
+episodes: $(READY)
+	docs/episodes/record.sh $(BIN)/cuda-gym
+
+bench: $(BENCH_READY)
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,3 +50,11 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet "$(TORCH)"
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	touch $(READY)
+
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $(DOCS_READY)
+
+$(BENCH_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --group bench
+	touch $(BENCH_READY)
