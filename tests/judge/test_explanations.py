@@ -20,7 +20,7 @@ def kernel_with(old: str, new: str) -> Submission:
     [
         ("(columns + 127) / 128, rows", "columns / 128, rows",
          "they are NaN: never written, or computed from memory that was never written; only the last"),
-        (" * weight[column];", ";", "weight is not multiplied by"),
+        (" * weight[column];", ";", "weight is left out: expected is got * weight"),
     ],
 )  # fmt: skip
 def test_a_real_wrong_kernel_is_told_by_its_mistake(

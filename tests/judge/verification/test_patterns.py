@@ -127,20 +127,24 @@ def test_heads_and_positions_that_are_swapped_are_named() -> None:
 def test_a_bias_that_is_not_added_is_named() -> None:
     x, bias = normal(64, 96), normal(96, seed=2)
     assert pattern(x, x + bias, x=x, bias=bias) == "they are a copy of x"
-    assert pattern(2 * x, 2 * x + bias, x=x, bias=bias) == "bias is not added"
+    assert (
+        pattern(2 * x, 2 * x + bias, x=x, bias=bias) == "bias is left out: expected is got + bias"
+    )
 
 
 def test_the_bias_of_channels_is_told_from_one_of_columns() -> None:
     x, bias = normal(4, 8, 8, 8), normal(8, seed=2)
     got, want = 2 * x, 2 * x + bias.view(1, 8, 1, 1)
-    assert pattern(got, want, x=x, bias=bias) == "bias is not added"
+    assert pattern(got, want, x=x, bias=bias) == "bias is left out: expected is got + bias"
     assert "bias" not in pattern(2 * x + bias, want, bias=normal(8, seed=3))
 
 
 def test_a_weight_or_a_residual_that_is_left_out_is_named() -> None:
     x, weight = normal(64, 96), normal(96, seed=2)
-    assert "weight is not multiplied by" in pattern(x.tanh(), x.tanh() * weight, weight=weight)
-    assert "x is not added" in pattern(x.tanh(), x.tanh() + x, x=x)
+    assert "weight is left out: expected is got * weight" in pattern(
+        x.tanh(), x.tanh() * weight, weight=weight
+    )
+    assert "x is left out: expected is got + x" in pattern(x.tanh(), x.tanh() + x, x=x)
 
 
 # Rows
@@ -256,6 +260,8 @@ def test_triangles_and_the_diagonal_are_named() -> None:
     assert "only above the diagonal" in pattern(x, x.tril())
     assert "only below the diagonal" in pattern(x, x.triu())
     assert "only the diagonal" in pattern(x, x + torch.eye(48))
+    weight = normal(48, seed=2)
+    assert "everywhere but on the diagonal" in pattern(x.exp() * weight[:, None], x.exp() * weight)
 
 
 def test_a_period_in_memory_order_is_named() -> None:
@@ -278,5 +284,14 @@ def test_a_logarithm_of_what_may_be_negative_is_no_memory_that_was_never_written
 def test_nan_beside_wrong_numbers_do_not_hide_what_these_are(want: Tensor) -> None:
     got = 2 * want
     got[:, :100] = math.nan
-    assert pattern(got, want).startswith("10,000 of them are NaN: never written")
-    assert "they are 2 times what they should be" in pattern(got, want)
+    assert pattern(got, want) == (
+        "10,000 of them are NaN, only the first 100 columns (of 300): never written, or computed "
+        "from memory that was never written; of the others: they are 2 times what they should be"
+    )
+
+
+def test_nan_among_other_wrong_numbers_have_a_condition_of_their_own() -> None:
+    x = normal(64, 96)
+    assert pattern(x.log(), x.exp(), x=x).startswith(
+        f"{int((x < 0).sum()):,} of them are NaN, only where x is negative: computed"
+    )

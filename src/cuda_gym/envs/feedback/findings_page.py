@@ -75,4 +75,6 @@ def _next(findings: Findings) -> str:
         return "Next: repair what the memory check found, then verify again."
     if findings.memory is not None and not findings.draws:
         return "Next: verify compares its outputs."
+    if findings.outcome is Outcome.WRONG and not any(not draw.passed for draw in findings.draws):
+        return "Next: repair what forward returns, then verify again."
     return _NEXT[findings.outcome]

@@ -74,7 +74,7 @@ def _failed_draw(draw: DrawFindings) -> list[str]:
         lines.append(f"    {_cut(draw.reason, _MAX_TEXT)}")
     if draw.first is not None:
         lines.append(f"    first at {_mismatch(draw.first)}")
-    if draw.worst is not None and draw.worst != draw.first:
+    if draw.worst is not None and (draw.first is None or draw.worst.index != draw.first.index):
         lines.append(f"    worst at {_mismatch(draw.worst)}")
     if draw.pattern:
         lines.append(f"    pattern: {_cut(draw.pattern, _MAX_TEXT)}")

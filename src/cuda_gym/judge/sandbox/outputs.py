@@ -83,12 +83,28 @@ class OutputSink:
 
 
 def _check_form(leaf: Any, spec: TensorSpec, name: str) -> None:
+    due = f"Model returns a tensor, {spec.dtype} {spec.shape}"
+    if leaf is None:
+        raise WrongOutput(f"{name} is None; {due}. Is a `return` missing?")
     if type(leaf) is not torch.Tensor:
-        raise WrongOutput(
-            f"{name} is a {type(leaf).__name__}; due is a torch.Tensor, {spec.dtype} {spec.shape}."
-        )
+        raise WrongOutput(f"{name} is a {type(leaf).__name__}; {due}. Return a torch.Tensor.")
     dtype, shape = transport.dtype_name(leaf.dtype), tuple(leaf.shape)
-    if dtype != spec.dtype or shape != spec.shape:
-        raise WrongOutput(f"{name} is {dtype} {shape}; due is {spec.dtype} {spec.shape}.")
+    if dtype != spec.dtype:
+        raise WrongOutput(
+            f"{name} is {dtype} {shape}; {due}. Allocate it with dtype=torch.{spec.dtype}."
+        )
+    if shape != spec.shape:
+        raise WrongOutput(f"{name} has the shape {shape}; {due}. {_reshaping(shape, spec.shape)}")
     if leaf.device.type != "cpu" or leaf.layout is not torch.strided:
-        raise WrongOutput(f"{name} lies on {leaf.device} as {leaf.layout}; due is a dense tensor.")
+        raise WrongOutput(
+            f"{name} lies on {leaf.device} as {leaf.layout}; {due}, dense and on the inputs' device."
+        )
+
+
+def _reshaping(shape: tuple[int, ...], due: tuple[int, ...]) -> str:
+    """How one shape is made another."""
+    if math.prod(shape) != math.prod(due):
+        return f"Allocate it with torch.empty({due}, ...)."
+    if sorted(shape) == sorted(due) and len(due) > 1:
+        return "Its dimensions are in another order: write its elements in Model's order."
+    return f"It has as many elements: return it as .view{due}."

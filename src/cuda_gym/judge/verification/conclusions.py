@@ -41,8 +41,11 @@ def conclude_draws(compiled: Findings, draws: tuple[DrawFindings, ...], printed:
     last = draws[-1]
     if last.passed:
         worst = max(draw.error_ratio or 0.0 for draw in draws)
+        share = f"{worst:.0%}" if worst >= 0.01 else "less than 1%"
         outcome = Outcome.CORRECT
-        summary = f"Right on {len(draws)} hidden draws; the largest error is {worst:.0%} of what is allowed."
+        summary = (
+            f"Right on {len(draws)} hidden draws; the largest error is {share} of what is allowed."
+        )
     else:
         outcome = Outcome.WRONG
         pattern = f" Pattern: {last.pattern}." if last.pattern else ""

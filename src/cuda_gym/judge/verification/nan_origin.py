@@ -25,26 +25,30 @@ _SHARED = 0xFFF5FFF5FFF5FFF5
 """The pattern of `checks::poison`, as wide as the widest number."""
 
 
-def describe_nan(
-    got: Tensor, want: Tensor, wrong: Tensor, *, has_condition: bool, has_place: bool = True
-) -> str | None:
-    """Say of those wrong elements that are NaN what their bits say; None where there are none.
+def describe_nan(got: Tensor, *, place: str | None, condition: str | None) -> str:
+    """Say of elements that are NaN what their bits say.
 
     Args:
-        got: The output in its own dtype: a conversion would change the bits.
-        want: What was expected.
-        wrong: Which elements are wrong.
-        has_condition: Whether they depend on the value of an input, so that they were computed.
-        has_place: Whether they are all, or a part of the output that can be named.
+        got: The NaN, in their own dtype: a conversion would change the bits.
+        place: Which part of the output they are; None where that cannot be named.
+        condition: When they are NaN: if it depends on an input, they were computed.
     """
-    if not got.is_floating_point():
-        return None
-    nan = got.isnan() & wrong & ~want.isnan()
-    count, num_wrong = int(nan.sum()), int(wrong.sum())
-    if not count:
-        return None
-    who = "they are NaN" if count == num_wrong else f"{count:,} of them are NaN"
-    return f"{who}: {_origin(got[nan], has_condition, has_place)}"
+    bits = got.view(_BITS[got.dtype.itemsize])
+    fresh = float((bits == _fresh_bits(got.dtype)).double().mean())
+    shared = float(((bits ^ _shared_bits(got.dtype)) << 1 == 0).double().mean())
+    if float((bits << 1 == -2).double().mean()) >= 0.5:
+        return "computed, as by 0 / 0, inf - inf, the root or log of a negative number, or of NaN"
+    if shared >= 0.5:
+        return "they come from shared memory, or memory of cudaMalloc, that was never written"
+    if fresh < 0.5:
+        return "computed: inf - inf, 0 / 0, inf / inf, or the root of a negative number"
+    if condition is not None:
+        return "computed, as by log or pow of a negative number"
+    if place is None:
+        return "never written, or computed by log or pow of a negative number"
+    if _marks_computed() or got.dtype == torch.bfloat16:
+        return "never written, or computed from memory that was never written"
+    return "never written, or computed from NaN"
 
 
 def describe_unwritten_integers(got: Tensor, wrong: Tensor) -> str | None:
@@ -55,26 +59,6 @@ def describe_unwritten_integers(got: Tensor, wrong: Tensor) -> str | None:
     if bool((values == torch.iinfo(got.dtype).max).double().mean() < 0.95):
         return None
     return "they were never written: fresh memory holds the largest number"
-
-
-def _origin(values: Tensor, has_condition: bool, has_place: bool) -> str:
-    bits = values.view(_BITS[values.dtype.itemsize])
-    fresh = float((bits == _fresh_bits(values.dtype)).double().mean())
-    shared = float(((bits ^ _shared_bits(values.dtype)) << 1 == 0).double().mean())
-    if float((bits << 1 == -2).double().mean()) >= 0.5:
-        return "computed, as by 0 / 0, inf - inf, the root or log of a negative number, or of NaN"
-    if shared >= 0.5:
-        return "they come from shared memory, or memory of cudaMalloc, that was never written"
-    if fresh >= 0.5 and has_condition:
-        return "computed, as by log or pow of a negative number"
-    if fresh >= 0.5 and not has_place:
-        return "never written, or computed by log or pow of a negative number"
-    if fresh >= 0.5 and (_marks_computed() or values.dtype == torch.bfloat16):
-        part = "" if fresh >= 0.95 else f" ({fresh:.0%} of these)"
-        return f"never written{part}, or computed from memory that was never written"
-    if fresh >= 0.5:
-        return "never written, or computed from NaN"
-    return "computed: inf - inf, 0 / 0, inf / inf, or the root of a negative number"
 
 
 @lru_cache

@@ -31,11 +31,11 @@ def describe_left_out(seen: Wrong, given: Mapping[str, Tensor]) -> str | None:
             continue
         scale = torch.maximum(seen.theirs.abs(), values.abs())
         for said, guess in (
-            ("they are a copy of {}", values),
-            ("{} is not added", seen.theirs - values),
-            ("{} is added once too often", seen.theirs + values),
-            ("{} is not multiplied by", seen.theirs / values),
-            ("{} is multiplied by once too often", seen.theirs * values),
+            ("they are a copy of {0}", values),
+            ("{0} is left out: expected is got + {0}", seen.theirs - values),
+            ("{0} is added once too often: expected is got - {0}", seen.theirs + values),
+            ("{0} is left out: expected is got * {0}", seen.theirs / values),
+            ("{0} is multiplied by once too often: expected is got / {0}", seen.theirs * values),
         ):
             if mostly((seen.ours - guess).abs() <= 1e-4 * torch.maximum(scale, guess.abs())):
                 return said.format(name)

@@ -147,7 +147,11 @@ def _triangle(wrong: Tensor, count: int) -> str | None:
         return "only above the diagonal (column > row)"
     if below >= SHARE * count:
         return "only below the diagonal (column < row)"
-    return "everywhere but on the diagonal" if _all_but_diagonal(wrong, count, diagonal) else None
+    if not _all_but_diagonal(wrong, count, diagonal):
+        return None
+    return (
+        "everywhere but on the diagonal: an index of a row in place of a column's, or the reverse?"
+    )
 
 
 def _all_but_diagonal(wrong: Tensor, count: int, diagonal: int) -> bool:

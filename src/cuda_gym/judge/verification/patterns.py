@@ -43,19 +43,38 @@ def find_pattern(
     seen = Wrong.of(got, want, wrong)
     where = describe_places(wrong)
     when = None if where else describe_condition(seen, given)
-    parts = [
-        describe_nan(
-            got,
-            want,
-            wrong,
-            has_condition=when is not None,
-            has_place=where is not None or bool(wrong.all()),
-        ),
-        describe_unwritten_integers(got, wrong) or _what(seen, wrong, given),
-        when,
-        where,
-    ]
+    nan = _nan(got, want, wrong, given, where=where, when=when)
+    what = describe_unwritten_integers(got, wrong) or _what(seen, wrong, given)
+    if nan and what:
+        what = f"of the others: {what}"
+    parts = [nan, what, when, where]
     return "; ".join(part for part in parts if part) or None
+
+
+def _nan(
+    got: Tensor,
+    want: Tensor,
+    wrong: Tensor,
+    given: Mapping[str, Tensor],
+    *,
+    where: str | None,
+    when: str | None,
+) -> str | None:
+    """Of those that are NaN where a number is expected: where they are, and where they come from."""
+    if not got.is_floating_point():
+        return None
+    nan = got.isnan() & wrong & ~want.isnan()
+    count = int(nan.sum())
+    if not count:
+        return None
+    if count == int(wrong.sum()):
+        place = "all" if bool(wrong.all()) else where
+        return f"they are NaN: {describe_nan(got[nan], place=place, condition=when)}"
+    where = describe_places(nan)
+    when = None if where else describe_condition(Wrong.of(got, want, nan), given)
+    told = where or when
+    origin = describe_nan(got[nan], place=where, condition=when)
+    return f"{count:,} of them are NaN{f', {told}' if told else ''}: {origin}"
 
 
 def _what(seen: Wrong, wrong: Tensor, given: Mapping[str, Tensor]) -> str | None:
