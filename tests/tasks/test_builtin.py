@@ -53,3 +53,96 @@ def test_rmsnorm_makes_the_sum_of_its_inputs_of_unit_mean_square() -> None:
 
 def test_transposed_means_moved_not_viewed() -> None:
     assert _references("transpose", torch.randn(3, 5)).is_contiguous()
+
+
+def test_swiglu_passes_the_second_half_where_the_first_is_large() -> None:
+    gated = _references("swiglu", torch.tensor([[50.0, 0.0, -50.0, 3.0, 4.0, 5.0]]))
+    assert torch.allclose(gated, torch.tensor([[150.0, 0.0, 0.0]]))
+
+
+def test_a_hard_swish_of_what_is_very_negative_leaves_the_residual() -> None:
+    residual = torch.randn(2, 768)
+    model = ReferenceModule.of(load_task("core/hardswish_residual")).make_model(seed=0)
+    x = -100.0 * model.get_parameter("scale").sign()
+    scale, shift = model.get_parameter("scale"), model.get_parameter("shift")
+    is_low = x * scale + shift < -3.0
+    assert is_low.any()
+    assert torch.equal(model(x.expand(2, -1), residual)[:, is_low], residual[:, is_low])
+
+
+def test_a_step_of_adamw_is_that_of_pytorch() -> None:
+    reference = ReferenceModule.of(load_task("core/adamw_step"))
+    weight, gradient, moment, root = reference.make_inputs(seed=3)
+    parameter = torch.nn.Parameter(weight.clone())
+    parameter.grad = gradient
+    optimiser = torch.optim.AdamW([parameter], lr=1e-2, betas=(0.9, 0.95), weight_decay=0.1)
+    state = {"step": torch.tensor(9.0), "exp_avg": moment.clone(), "exp_avg_sq": root.square()}
+    optimiser.state[parameter].update(state)
+    optimiser.step()
+    ours = reference.run(reference.make_model(seed=0), [weight, gradient, moment, root])
+    theirs = optimiser.state[parameter]
+    assert torch.allclose(ours[0], parameter.detach(), atol=1e-6)
+    assert torch.allclose(ours[1], theirs["exp_avg"], atol=1e-6)
+    assert torch.allclose(ours[2], theirs["exp_avg_sq"].sqrt(), atol=1e-6)
+
+
+def test_the_mean_over_tokens_keeps_the_features() -> None:
+    x = torch.tensor([[[1.0, 10.0], [3.0, 20.0]]])
+    assert torch.equal(_references("token_mean", x), torch.tensor([[2.0, 15.0]]))
+
+
+def test_batch_norm_at_inference_turns_the_running_mean_into_the_bias() -> None:
+    model = ReferenceModule.of(load_task("core/batch_norm_relu")).make_model(seed=0)
+    x = model.get_buffer("running_mean").view(1, 64, 1, 1).expand(2, 64, 3, 5)
+    bias = model.get_parameter("bias").view(1, 64, 1, 1).expand(2, 64, 3, 5)
+    assert torch.allclose(model(x), bias.relu())
+
+
+def test_a_column_sum_leaves_one_number_a_column() -> None:
+    assert torch.equal(_references("column_sum", torch.ones(3, 5)), torch.full((5,), 3.0))
+
+
+def test_argmax_points_at_a_largest_element_of_each_row() -> None:
+    x = torch.tensor([[1.0, 5.0, 2.0, 5.0], [-3.0, -4.0, -5.0, -9.0]])
+    positions = _references("argmax_rows", x)
+    assert positions.dtype == torch.int64
+    assert x.gather(1, positions[:, None]).flatten().tolist() == [5.0, -3.0]
+
+
+def test_the_prefix_sums_of_ones_count() -> None:
+    assert _references("prefix_sum", torch.ones(2, 4)).tolist() == [[1.0, 2.0, 3.0, 4.0]] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("layer_norm", (3, 1024)), ("group_norm", (3, 64, 8, 8))]
+)
+def test_a_normalised_group_has_mean_zero_and_unit_variance(
+    name: str, shape: tuple[int, ...]
+) -> None:
+    model = ReferenceModule.of(load_task(f"core/{name}")).make_model(seed=0)
+    spread = (-1, *(1,) * (len(shape) - 2))
+    weight, bias = (model.get_parameter(which).view(spread) for which in ("weight", "bias"))
+    groups = 1 if name == "layer_norm" else 8
+    normalised = ((model(5.0 + 2.0 * torch.randn(shape)) - bias) / weight).view(3 * groups, -1)
+    variance, mean = torch.var_mean(normalised, dim=-1, correction=0)
+    assert torch.allclose(mean, torch.zeros_like(mean), atol=1e-4)
+    assert torch.allclose(variance, torch.ones_like(variance), atol=1e-4)
+
+
+def test_a_log_softmax_is_the_logarithm_of_a_distribution() -> None:
+    scores = _references("log_softmax", 100.0 * torch.randn(4, 9))
+    assert torch.allclose(scores.exp().sum(dim=-1), torch.ones(4))
+
+
+def test_a_row_of_zeros_has_no_direction() -> None:
+    rows = _references("l2_normalise", torch.tensor([[3.0, -4.0], [0.0, 0.0]]))
+    assert torch.allclose(rows, torch.tensor([[0.6, -0.8], [0.0, 0.0]]))
+
+
+def test_a_teacher_who_is_sure_makes_a_plain_cross_entropy() -> None:
+    student, targets = torch.randn(4, 7), torch.tensor([0, 6, 3, 3])
+    teacher = 1000.0 * torch.nn.functional.one_hot(targets, 7)
+    losses = _references("soft_cross_entropy", student, teacher)
+    assert torch.allclose(
+        losses, torch.nn.functional.cross_entropy(student, targets, reduction="none")
+    )
