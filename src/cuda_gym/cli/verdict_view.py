@@ -10,7 +10,7 @@ from cuda_gym.core import Findings, Outcome, Profile, Submission, Timing, Verdic
 from cuda_gym.envs.feedback.call_page import describe_launch_bound, describe_roofline, kernel_rows
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.feedback.next_limit import next_limit
-from cuda_gym.envs.feedback.profile_page import describe_telemetry
+from cuda_gym.envs.feedback.profile_page import describe_telemetry, is_uncertain
 from cuda_gym.envs.feedback.words import describe_time
 
 __all__ = [
@@ -23,8 +23,6 @@ __all__ = [
     "verdict_view",
 ]
 
-_WIDE = 1.25
-"""Which ratio of the interval's ends is worth a word."""
 _WIDE_NOTE = "The interval is wide: other processes took the cores. Judge again on an idle machine."
 
 
@@ -42,7 +40,7 @@ def verdict_view(verdict: Verdict, submission: Submission) -> RenderableType:
         parts += [Text(), draws_view(verdict.findings)]
     if verdict.timing is not None:
         parts += [Text(), times_view(verdict.timing)]
-        if verdict.timing.speedup_high > _WIDE * verdict.timing.speedup_low:
+        if is_uncertain(verdict.timing):
             parts.append(Text(_WIDE_NOTE, "yellow"))
         parts += _where_the_time_goes(verdict.timing, verdict.profile or Profile())
     return Group(*parts, Text(), conditions_view(verdict))

@@ -53,6 +53,7 @@ def test_the_roofline_says_bytes_rate_and_share(
     )
     assert "fits the 1.00 MB cache" in text
     assert "cache" not in describe_roofline(make_timing(), make_profile(bytes_us=120.0))
+    assert "cache" not in describe_roofline(make_timing(), make_profile(bytes_us=20.0))
 
 
 def test_arithmetic_that_nobody_counts_is_said_to_be_so(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import Outcome, Profile, Submission, Telemetry, Verdict
+from cuda_gym.core import KernelTime, Outcome, Profile, Submission, Telemetry, Verdict
 from cuda_gym.envs.feedback.profile_page import describe_verdict
 
 FILES = Submission.of({"kernels/relu.cu": "first\n\tx = y;\n", "model_new.py": ""})
@@ -52,6 +52,29 @@ def test_standing_and_advice_follow_the_interval(
     text = describe_verdict(make_verdict(Outcome.CORRECT, speedup), FILES)
     assert text.startswith(standing)
     assert advice in text.split("Next:")[1]
+
+
+def test_a_busy_machine_allows_no_conclusion(make_verdict: Judged) -> None:
+    verdict = make_verdict(Outcome.CORRECT, 0.5)
+    assert verdict.timing is not None
+    wide = replace(verdict, timing=replace(verdict.timing, speedup_low=0.4, speedup_high=3.0))
+    text = describe_verdict(wide, FILES)
+    assert text.startswith(
+        "About 0.50x torch.compile; the machine was too busy to say more (0.40 to"
+    )
+    assert "measured anew" in text.split("Next:")[1]
+
+
+def test_a_kernel_is_told_once(
+    make_verdict: Judged,
+    make_profile: Callable[..., Profile],
+    make_kernel: Callable[..., KernelTime],
+) -> None:
+    verdict = replace(
+        make_verdict(Outcome.CORRECT), profile=make_profile(make_kernel("relu_kernel"))
+    )
+    table = describe_verdict(verdict, FILES).partition("Kernels in a call")[2]
+    assert table.count("relu_kernel") == 1
 
 
 def test_equal_files_are_pooled_and_others_may_be_better(make_verdict: Judged) -> None:

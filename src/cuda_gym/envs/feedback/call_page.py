@@ -13,6 +13,8 @@ __all__ = ["describe_kernels", "describe_launch_bound", "describe_roofline", "ke
 
 _MAX_KERNELS = 6
 _MAX_NAME_CHARS = 40
+_SHOWN_CACHE_SHARE = 0.7
+"""From here on it matters whether outputs ever leave the cache."""
 
 
 def describe_kernels(profile: Profile) -> str:
@@ -86,16 +88,17 @@ def describe_roofline(timing: Timing, profile: Profile) -> str:
             f"{_flops(work.flops)}: {describe_time(floor.arithmetic_us)} at "
             f"{rates.gflop_per_s:.0f} GFLOP/s"
         )
+    share = floor.time_us / timing.time_us
     bound = "arithmetic" if floor.is_arithmetic else "memory"
     cached = (
         f" (All fits the {describe_bytes(rates.cache_bytes)} cache: outputs may stay there, inputs "
         "come from memory.)"
-        if floor.fits_cache and not floor.is_arithmetic
+        if floor.fits_cache and not floor.is_arithmetic and share >= _SHOWN_CACHE_SHARE
         else ""
     )
     return (
         f"Roofline ({bound}): {memory}; {arithmetic}. You take {describe_time(timing.time_us)}: "
-        f"{floor.time_us / timing.time_us:.0%} of the roofline.{cached}"
+        f"{share:.0%} of the roofline.{cached}"
     )
 
 

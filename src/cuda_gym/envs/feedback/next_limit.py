@@ -110,10 +110,13 @@ def _host(facts: _Facts) -> str | None:
         return None
     launches = sum(kernel.launches for kernel in facts.kernels)
     if call_us > LAUNCH_BOUND * kernels_us:
+        remedy = "Allocate less and do less in forward()"
+        if launches >= _MANY_LAUNCHES:
+            remedy = "Do in one launch what they do"
         return (
             f"the host: of {describe_time(call_us)} a call the kernels take "
-            f"{describe_time(kernels_us)} ({_times(launches, 'launch', 'launches')}). Allocate less, "
-            "launch fewer kernels and do less in forward(); faster kernels change little."
+            f"{describe_time(kernels_us)} ({_times(launches, 'launch', 'launches')}). {remedy}; "
+            "faster kernels change little."
         )
     if launches >= _MANY_LAUNCHES and kernels_us / launches < _TINY_US:
         return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cuda_gym.core import Profile, Submission, Telemetry, Timing, Verdict
 from cuda_gym.envs.feedback.call_page import describe_kernels, describe_roofline
+from cuda_gym.envs.feedback.compile_page import describe_build
 from cuda_gym.envs.feedback.findings_page import describe_findings, evidence
 from cuda_gym.envs.feedback.next_limit import next_limit
 from cuda_gym.envs.feedback.words import describe_time, joined
@@ -13,9 +14,11 @@ __all__ = [
     "describe_standing",
     "describe_telemetry",
     "describe_verdict",
+    "is_uncertain",
     "time_table",
 ]
 
+_WIDE = 1.25
 _SHOWN_CLOCK_RATIO = 1.3
 """Below it, our clock and the candidate's tell the same."""
 
@@ -42,7 +45,7 @@ def describe_verdict(
         describe_roofline(timing, profile),
         describe_conditions(timing, verdict.telemetry),
         "" if verdict.unranked is None else f"Not for a leaderboard: {verdict.unranked}.",
-        *evidence(verdict.findings, submission),
+        *_others(verdict, submission, profile),
         _best(verdict, best),
         _next(timing),
     )
@@ -55,11 +58,21 @@ def describe_standing(timing: Timing) -> str:
     ...                          speedup_high=2.1, num_blocks=8, num_calls=64, timer="wall"))
     '2.00x as fast as torch.compile.'
     """
+    if is_uncertain(timing):
+        return (
+            f"About {timing.speedup:.2f}x torch.compile; the machine was too busy to say more "
+            f"({timing.speedup_low:.2f} to {timing.speedup_high:.2f})."
+        )
     if timing.speedup_low <= 1.0 <= timing.speedup_high:
         return f"{timing.speedup:.2f}x: level with torch.compile within the noise."
     if timing.speedup < 1.0:
         return f"{timing.speedup:.2f}x: slower than torch.compile."
     return f"{timing.speedup:.2f}x as fast as torch.compile."
+
+
+def is_uncertain(timing: Timing) -> bool:
+    """Whether the ends of the interval are too far apart for a conclusion."""
+    return timing.speedup_high > _WIDE * timing.speedup_low
 
 
 def time_table(timing: Timing) -> str:
@@ -114,6 +127,13 @@ def describe_telemetry(telemetry: Telemetry | None) -> str:
     return ", ".join(fact for fact in facts if fact is not None)
 
 
+def _others(verdict: Verdict, submission: Submission, profile: Profile) -> list[str]:
+    """What verify would tell, without the kernels that stand in the table."""
+    build = verdict.findings.build
+    told = "" if build is None or not profile.kernels else describe_build(build, is_news=False)
+    return [part for part in evidence(verdict.findings, submission) if part != told]
+
+
 def _best(verdict: Verdict, best: Verdict | None) -> str:
     if best is None or best.timing is None or best == verdict:
         return ""
@@ -123,6 +143,8 @@ def _best(verdict: Verdict, best: Verdict | None) -> str:
 
 
 def _next(timing: Timing) -> str:
+    if is_uncertain(timing):
+        return "Next: work on that limit, or submit: what counts is measured anew."
     if timing.speedup_high < 1.0:
         return "Next: work on that limit; below 1x it loses to torch.compile."
     if timing.speedup_low <= 1.0:
