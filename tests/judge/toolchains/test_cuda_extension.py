@@ -148,7 +148,14 @@ class Subclass(torch.Tensor):
             TypeError,
             ["complex64", ": allocate it as float32. Call"],
         ),
-        ((X, 4, X, 1.0), TypeError, ["argument 2", "It is exchanged with argument 3 (int n)."]),
+        (
+            (X, 4, X, 1.0),
+            TypeError,
+            [
+                "argument 2",
+                "(const float* x) of launcher scale is exchanged with argument 3 (int n).",
+            ],
+        ),
         (
             (X.int(), X, 4, 1.0),
             TypeError,

@@ -31,6 +31,8 @@ RACE = "4 bytes at `tile` + 128 (shared memory); no __syncthreads is between"
     ("found", "expected"),
     [
         (finding("out of bounds", BEHIND), "`if (i < n)`, where i is the index and n the number of elements of `out`"),
+        (finding("out of bounds", f"{BEHIND}; as elements of 4 bytes: index 100000, and 99 is the last"), "how the index into `out` is computed"),
+        (finding("out of bounds", f"{BEHIND}; as elements of 4 bytes: index 255, and 99 is the last"), "guard the access"),
         (finding("out of bounds", "4 bytes at 4 bytes before `x` (global memory, 8 bytes)"), "`x` is negative"),
         (finding("out of bounds", "index 33 of an array of type 'float [32]'"), "between 0 and 31"),
         (finding("out of bounds", "4 bytes at 8 bytes behind the end of `s` (shared memory, 128 bytes)"), "`s` is too small"),

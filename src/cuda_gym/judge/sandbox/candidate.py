@@ -29,7 +29,14 @@ from cuda_gym.judge.sandbox.memory_check import MemoryCheck
 from cuda_gym.judge.sandbox.model_state import check_state
 from cuda_gym.judge.sandbox.outputs import OutputSink
 from cuda_gym.judge.sandbox.protocol import Failed, Load, Loaded, Ran, Reload, Run, TensorSpec
-from cuda_gym.judge.sandbox.telling import MODEL_FILE, Told, describe, own_place, told
+from cuda_gym.judge.sandbox.telling import (
+    MODEL_FILE,
+    Told,
+    describe,
+    own_place,
+    place_of_return,
+    told,
+)
 from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
 from cuda_gym.judge.toolchains.cuda_extension import make_extension
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
@@ -131,7 +138,10 @@ class Candidate:
                     kernels.append(self._kernel_clock.stop())
                 if self._check is not None:
                     self._check.require_written(value, self._library_calls - library_calls)
-                sink.take(value, specs, input_span)
+                try:
+                    sink.take(value, specs, input_span)
+                except WrongOutput as wrong:
+                    raise WrongOutput(f"{place_of_return()}: {wrong}") from None
                 del value  # its memory is the next call's
         if message.poison:
             _check_unchanged(region, inputs, message.inputs)

@@ -40,17 +40,16 @@ def _state_message(
 ) -> str:
     """Which names differ, and which of ours seem to be which of Model's."""
     told = ["ModelNew must have the state_dict of Model."]
-    taken = [name + place_of_attribute(name.partition(".")[0]) for name in surplus]
     if missing:
-        told.append(f"Missing: {', '.join(missing)}.")
+        told.append(f"Missing: {', '.join(map(_placed, missing))}.")
+    if surplus:
+        told.append(f"Not in Model: {', '.join(map(_placed, surplus))}.")
     renamed = [
         f"{ours} to {theirs}"
         for ours in surplus
         for theirs in missing
         if tuple(own[ours].shape) == specs[theirs].shape
     ]
-    if surplus:
-        told.append(f"Not in Model: {', '.join(taken)}.")
     if renamed:
         told.append(f"Rename {renamed[0]}.")
     elif surplus:
@@ -58,5 +57,12 @@ def _state_message(
             "Keep such tensors out of the state_dict: register_buffer(..., persistent=False)."
         )
     else:
-        told.append("Give ModelNew the parameters and buffers of Model, under the same names.")
+        told.append(
+            "Give ModelNew each as Model has it: self.name = nn.Parameter(...), or a buffer."
+        )
     return " ".join(told)
+
+
+def _placed(name: str) -> str:
+    place = place_of_attribute(name.partition(".")[0])
+    return f"{name} ({place})" if place else name

@@ -9,7 +9,15 @@ import sys
 import traceback
 from typing import Any
 
-__all__ = ["MODEL_FILE", "Told", "describe", "own_place", "place_of_attribute", "told"]
+__all__ = [
+    "MODEL_FILE",
+    "Told",
+    "describe",
+    "own_place",
+    "place_of_attribute",
+    "place_of_return",
+    "told",
+]
 
 MODEL_FILE = "model_new.py"
 _REMEDIES = {
@@ -47,6 +55,8 @@ def describe(error: BaseException, doing: str) -> str:
     places = [f"  {MODEL_FILE}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own[-4:]]
     text = "".join(traceback.format_exception_only(error)).strip()[:2000]
     remedy = next((f"; {remedy}" for part, remedy in _REMEDIES.items() if part in text), "")
+    if not places and (method := re.search(r"ModelNew\.(\w+)\(\)", text)):
+        places = [f"  {place}" for place in _definitions_of(method[1])]
     return "\n".join([f"{doing} raised {text}{remedy}", *places])
 
 
@@ -63,10 +73,30 @@ def own_place() -> str:
 
 
 def place_of_attribute(name: str) -> str:
-    """Where `model_new.py` gives the model an attribute, as ` (model_new.py:12)`; empty if unseen."""
+    """Where `model_new.py` gives the model an attribute: `model_new.py:12`; empty where unseen."""
     if not name.isidentifier():
         return ""
-    pattern = re.compile(rf"self\.{name}\s*[:=]|register_\w+\(\s*['\"]{name}['\"]")
+    found = _lines_with(rf"self\.{name}\s*[:=]|register_\w+\(\s*['\"]{name}['\"]")
+    return f"{MODEL_FILE}:{found[0]}" if found else ""
+
+
+def place_of_return() -> str:
+    """Where forward returns: `model_new.py:12`; the file alone where it does so in several lines."""
+    start = _lines_with(r"def forward\(")
+    end = _lines_with(r"^\s*(def|class)\b")
+    if not start:
+        return MODEL_FILE
+    stop = next((line for line in end if line > start[-1]), sys.maxsize)
+    found = [line for line in _lines_with(r"^\s*return\b") if start[-1] < line < stop]
+    return f"{MODEL_FILE}:{found[0]}" if len(found) == 1 else MODEL_FILE
+
+
+def _definitions_of(method: str) -> list[str]:
     lines = linecache.getlines(MODEL_FILE)
-    found = (number for number, line in enumerate(lines, start=1) if pattern.search(line))
-    return next((f" ({MODEL_FILE}:{number})" for number in found), "")
+    found = _lines_with(rf"def {method}\(")[-1:]
+    return [f"{MODEL_FILE}:{number}: {lines[number - 1].strip()}" for number in found]
+
+
+def _lines_with(pattern: str) -> list[int]:
+    lines = linecache.getlines(MODEL_FILE)
+    return [number for number, line in enumerate(lines, start=1) if re.search(pattern, line)]

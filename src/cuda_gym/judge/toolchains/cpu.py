@@ -18,8 +18,10 @@ from typing import Any
 
 from cuda_gym.core import (
     Build,
+    Diagnostic,
     KernelResources,
     MemoryFinding,
+    Severity,
     Submission,
     as_plain,
 )
@@ -40,6 +42,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import (
     runtime_library,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.shared_memory import static_shared_bytes
+from cuda_gym.judge.toolchains.direct_kernels import parse_kernels
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 
 __all__ = ["CpuToolchain"]
@@ -146,11 +149,7 @@ def _resources(program: Program, library: bytes) -> list[dict[str, Any]]:
     shared = static_shared_bytes(library)
     for name in program.kernels:
         if shared.get(name, 0) > _MAX_STATIC_SHARED:
-            raise CompileError(
-                f"Kernel {name} has {shared[name]:,} bytes of static shared memory; "
-                f"{_MAX_STATIC_SHARED:,} are the most. Take less, or use extern __shared__ with "
-                "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)."
-            )
+            raise _too_much_shared(program, name, shared[name])
     return [
         {
             "name": name,
@@ -159,6 +158,20 @@ def _resources(program: Program, library: bytes) -> list[dict[str, Any]]:
         }
         for name, mode in program.kernels.items()
     ]
+
+
+def _too_much_shared(program: Program, name: str, num_bytes: int) -> CompileError:
+    texts = {path: rewritten.source.text for path, rewritten in program.files.items()}
+    found = [kernel for kernel in parse_kernels(texts) if kernel.name == name]
+    error = Diagnostic(
+        severity=Severity.ERROR,
+        message=f"kernel {name} has {num_bytes:,} bytes of static shared memory; "
+        f"{_MAX_STATIC_SHARED:,} are the most: take smaller tiles, or use extern __shared__ with "
+        "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
+        file=found[0].file if found else None,
+        line=found[0].line if found else None,
+    )
+    return CompileError(str(error), (error,))
 
 
 def _key(compiler: Compiler, files: Mapping[str, str], *, checking: bool) -> str:

@@ -176,10 +176,9 @@ def _first_misfit(
         try:
             convert(value)
         except Misfit as misfit:
-            exchanged = _exchanged(function, converters, values, number - 1)
+            reason = _exchanged(function, converters, values, number - 1) or misfit.reason
             return misfit.kind(
-                f"argument {number} ({parameter}) of {function.what} {misfit.reason}. "
-                f"{exchanged}Call it as {function}."
+                f"argument {number} ({parameter}) of {function.what} {reason}. Call it as {function}."
             )
     return TypeError(f"an argument of {function.what} changed while it was checked")
 
@@ -187,12 +186,12 @@ def _first_misfit(
 def _exchanged(
     function: CFunction, converters: Sequence[Convert], values: Sequence[Any], place: int
 ) -> str:
-    """Whether the value at a place and another one each fit where the other stands."""
+    """That the value at a place and another one fit where the other stands; empty if none does."""
     for other in range(len(values)):
         if other != place and _fits(converters[other], values[place]):
             is_pair = not _fits(converters[other], values[other])
             if is_pair and _fits(converters[place], values[other]):
-                return f"It is exchanged with argument {other + 1} ({function.arguments[other]}). "
+                return f"is exchanged with argument {other + 1} ({function.arguments[other]})"
     return ""
 
 

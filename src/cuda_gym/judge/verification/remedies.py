@@ -21,6 +21,8 @@ def remedy(finding: MemoryFinding) -> str:
 
 _NAME = re.compile(r"`([^`]+)`")
 _COUNTS = re.compile(r"([\d,]+) of the ([\d,]+) bytes")
+_INDEX = re.compile(r"index (\d+), and (\d+) is the last")
+_LARGEST_BLOCK = 1024
 _ARRAY = re.compile(r"index (-?\d+) of an array of type '[^']*\[(\d+)\]'")
 
 
@@ -40,6 +42,12 @@ def _out_of_bounds(finding: MemoryFinding) -> str:
         return f"{_name(finding, 'the array')} is too small for that index: {size}"
     if " before " in text:
         return f"the index into {_name(finding, 'it')} is negative: guard it with `if (i >= 0)`"
+    index = _INDEX.search(text)
+    if index and int(index[1]) - int(index[2]) > _LARGEST_BLOCK:
+        return (
+            f"look at how the index into {_name(finding, 'the tensor')} is computed, and at the size it "
+            "was allocated with: it is past the end by more than a block"
+        )
     return (
         f"guard the access with `if (i < n)`, where i is the index and n the number of elements of "
         f"{_name(finding, 'the tensor')}: the last block has more threads than elements are left"
