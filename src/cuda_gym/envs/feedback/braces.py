@@ -8,6 +8,7 @@ contradict each other, there it is. Not covered: braces that a macro adds.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from cuda_gym.judge.verification.cpp_text import mask
 
@@ -19,6 +20,7 @@ _Opened = list[tuple[int, int]]
 """Line and indentation of every brace that is open; -1 where functions may stand in it."""
 
 
+@lru_cache(maxsize=16)
 def find_brace_trouble(text: str) -> str | None:
     r"""The first contradiction between braces and indentation, in words; None where there is none.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cuda_gym.judge.verification.pattern_sample import SHARE
+from cuda_gym.judge.verification.pattern_sample import SAMPLE, SHARE
 
 __all__ = ["describe_places", "dimension_name"]
 
@@ -17,6 +17,7 @@ _NAMES = {
     5: ("batch item", "channel", "slice", "row", "column"),
 }
 _TILES = (64, 32, 16, 8)
+_PERIODS = (1024, 512, 256, 128, 64, 32, 16, 8, 4, 3, 2)
 _FULL = 0.95
 _SPARSE = 0.5
 _MIN_A_INDEX = 8.0
@@ -164,32 +165,45 @@ def _tiles(wrong: Tensor) -> str | None:
     if wrong.ndim < 2:
         return None
     rows, columns = wrong.shape[-2:]
+    pages = wrong.reshape(-1, rows, columns)
+    # What is made of large tiles is made of small ones, too: most outputs are done with these.
+    if not _tile_shares(pages, _TILES[-1])[1]:
+        return None
     for tile in _TILES:
-        down, across = rows // tile, columns // tile
-        if down * across < 4:
+        shares, is_tiled = _tile_shares(pages, tile)
+        if not is_tiled:
             continue
-        flat = wrong.reshape(-1, rows, columns)[:, : down * tile, : across * tile]
-        shares = flat.reshape(-1, down, tile, across, tile).float().mean(dim=(2, 4))
-        bad, good = shares >= _FULL, shares <= 1.0 - _FULL
-        if bool((bad | good).float().mean() >= _FULL) and bool(bad.any()) and bool(good.any()):
-            _, row, column = (
-                int(i)
-                for i in torch.unravel_index(bad.flatten().to(torch.int8).argmax(), bad.shape)
-            )
-            return (
-                f"whole tiles of {tile} x {tile}: {int(bad.sum()):,} of {bad.numel():,}, the first at "
-                f"row {row * tile}, column {column * tile}"
-            )
+        bad = shares >= _FULL
+        first = torch.unravel_index(bad.flatten().to(torch.int8).argmax(), bad.shape)
+        _, row, column = (int(i) for i in first)
+        return (
+            f"whole tiles of {tile} x {tile}: {int(bad.sum()):,} of {bad.numel():,}, the first at "
+            f"row {row * tile}, column {column * tile}"
+        )
     return None
+
+
+def _tile_shares(pages: Tensor, tile: int) -> tuple[Tensor, bool]:
+    """The share of wrong elements in each tile, and whether each is all wrong or all right."""
+    down, across = pages.shape[1] // tile, pages.shape[2] // tile
+    if down * across < 4:
+        return pages, False
+    inner = pages[:, : down * tile, : across * tile]
+    shares = inner.reshape(-1, down, tile, across, tile).float().mean(dim=(2, 4))
+    bad, good = shares >= _FULL, shares <= 1.0 - _FULL
+    is_pure = bool((bad | good).float().mean() >= _FULL)
+    return shares, is_pure and bool(bad.any()) and bool(good.any())
 
 
 def _period(wrong: Tensor, count: int) -> str | None:
     """Every k-th element in memory order."""
-    positions = wrong.flatten().nonzero().flatten()
     total = wrong.numel()
-    for period in (1024, 512, 256, 128, 64, 32, 16, 8, 4, 3, 2):
-        if period * 2 > total or count * period < total // 2:
-            continue
+    periods = [p for p in _PERIODS if p * 2 <= total and total // 2 <= count * p <= 2 * total]
+    if not periods:
+        return None
+    positions = wrong.flatten().nonzero().flatten()
+    positions = positions[:: len(positions) // SAMPLE + 1]
+    for period in periods:
         rest = positions % period
         value = int(rest.bincount().argmax())
         if bool((rest == value).double().mean() >= SHARE):

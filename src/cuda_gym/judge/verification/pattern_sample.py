@@ -8,7 +8,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-__all__ = ["Wrong", "are_close", "mostly"]
+__all__ = ["SAMPLE", "SHARE", "Wrong", "are_close", "mostly"]
 
 SHARE: Final = 0.95
 """A pattern is claimed where it holds for this share of the wrong elements."""

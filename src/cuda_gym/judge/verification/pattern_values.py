@@ -14,8 +14,6 @@ from cuda_gym.judge.verification.pattern_sample import Wrong, are_close, mostly
 
 __all__ = ["describe_moves", "describe_values"]
 
-_MOST_MOVED = 1 << 24
-"""Larger outputs are not rearranged as a whole."""
 _CONSTANTS = (
     (1.0 / math.log(2.0), "1 / ln 2: log2 in place of log"),
     (math.log(2.0), "ln 2: exp2 or log2 mixed up with exp or log"),
@@ -134,14 +132,21 @@ def _moved(seen: Wrong) -> Iterator[tuple[str, Tensor]]:
         yield said, at(seen.positions + step)
         if len(shape) > 1 and width > 1:
             yield f"each row has the values of the {word} row", at(seen.positions + step * width)
-    if count <= _MOST_MOVED:
-        for one, two in reversed(list(combinations(range(len(shape)), 2))):
-            if shape[one] > 1 and shape[two] > 1:
-                names = f"{dimension_name(one, len(shape))}s and {dimension_name(two, len(shape))}s"
-                swapped = seen.want.transpose(one, two).flatten()[seen.positions]
-                said = f"they hold the transposed output: {names} ({shape[one]} and {shape[two]}) are swapped"
-                yield said, swapped.to(torch.float64)
+    for one, two in reversed(list(combinations(range(len(shape)), 2))):
+        if shape[one] > 1 and shape[two] > 1:
+            names = f"{dimension_name(one, len(shape))}s and {dimension_name(two, len(shape))}s"
+            yield (
+                f"they hold the transposed output: {names} ({shape[one]} and {shape[two]}) are swapped",
+                _transposed(seen, one, two),
+            )
     yield "they hold the output in reverse order", at(count - 1 - seen.positions)
     if len(shape) > 1:
         column = seen.positions % width
         yield "each row is in reverse order", at(seen.positions - column + width - 1 - column)
+
+
+def _transposed(seen: Wrong, one: int, two: int) -> Tensor:
+    """What would lie at the places of the sample if two dimensions were swapped in memory."""
+    swapped = seen.want.transpose(one, two)
+    index = torch.unravel_index(seen.positions, swapped.shape)
+    return swapped[index].to(torch.float64)
