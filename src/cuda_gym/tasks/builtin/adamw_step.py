@@ -49,7 +49,7 @@ class Model(nn.Module):
 
 
 num_rows = 512
-num_columns = 768
+num_columns = 512
 
 
 def get_inputs() -> list[torch.Tensor]:
