@@ -15,7 +15,9 @@ from cuda_gym.judge.verification.cpp_text import mask
 __all__ = ["find_brace_trouble"]
 
 _TOP_LEVEL = re.compile(r'extern "C"|__global__|__device__|template\b')
-_SCOPE = re.compile(r'\s*(?:namespace|struct|class|union|enum)\b|\s*extern\s+"."\s*\{')
+_SCOPE = re.compile(
+    r'\s*(?:(?:inline\s+)?namespace|struct|class|union|enum)\b|\s*extern\s+"."\s*\{'
+)
 _Opened = list[tuple[int, int]]
 """Line and indentation of every brace that is open; -1 where functions may stand in it."""
 
@@ -28,19 +30,25 @@ def find_brace_trouble(text: str) -> str | None:
     "the '{' of line 2 is not closed before line 4"
     """
     opened: _Opened = []
-    lines = mask(text).expandtabs(4).split("\n")
     written = text.split("\n")
-    for number, line in enumerate(lines, start=1):
+    parentheses = indent = 0
+    is_head = False
+    for number, line in enumerate(mask(text).expandtabs(4).split("\n"), start=1):
         if opened and opened[-1][1] >= 0 and _TOP_LEVEL.match(written[number - 1]):
             return f"the '{{' of line {opened[-1][0]} is not closed before line {number}"
-        if found := _follow(line, number, opened):
+        # What stands before a body may go on over several lines, indented as one likes.
+        if not parentheses and not (is_head and indent == 0):
+            indent = len(line) - len(line.lstrip())
+        if found := _follow(line, number, indent, opened):
             return found
+        parentheses = max(0, parentheses + line.count("(") - line.count(")"))
+        is_head = line.strip() != "" and not line.rstrip().endswith((";", "{", "}", ":", "#"))
+        is_head = is_head and not line.lstrip().startswith("#")
     return f"the '{{' of line {opened[-1][0]} is never closed" if opened else None
 
 
-def _follow(line: str, number: int, opened: _Opened) -> str | None:
+def _follow(line: str, number: int, indent: int, opened: _Opened) -> str | None:
     """Take the braces of one line into account."""
-    indent = len(line) - len(line.lstrip())
     is_scope = _SCOPE.match(line) is not None
     is_first = True
     for sign in line.strip():

@@ -30,6 +30,8 @@ _MAX_BLOCKS = 6
 _MAX_WITH_NEIGHBOURS = 3
 _MAX_WARNINGS = 3
 _MAX_MESSAGE = 220
+_MAX_UNPLACED = 600
+"""A message without a line is one of ours, and says all that can be done."""
 _MAX_KERNELS = 8
 _MIN_SUGGESTED = 3
 _MODES = {"fibers": "fibers (slow: the skill cpu_device says what makes phases)"}
@@ -132,8 +134,8 @@ def _message(diagnostic: Diagnostic, lines: Sequence[str] = (), *, kind: bool = 
     message = diagnostic.message
     if diagnostic.line is not None and 1 <= diagnostic.line <= len(lines):
         message = message.removesuffix(f": {lines[diagnostic.line - 1].strip()[:120]}")
-    if len(message) > _MAX_MESSAGE:
-        message = f"{message[:_MAX_MESSAGE]} ..."
+    most = _MAX_UNPLACED if diagnostic.line is None else _MAX_MESSAGE
+    message = message if len(message) <= most else f"{message[:most]} ..."
     place = ":".join(
         str(p) for p in (diagnostic.file, diagnostic.line, diagnostic.column) if p is not None
     )

@@ -59,14 +59,14 @@ def _elsewhere(name: str, lines: list[str], line: int) -> str | None:
     code = mask("\n".join(lines)).split("\n")
     word = re.escape(name)
     function = re.compile(rf"^(?=\S)(?!#).*\b{word}\s*\((?!.*;\s*$)")
-    for number in range(line + 1, len(code) + 1):
+    for number in range(max(line, 0) + 1, len(code) + 1):
         if function.search(code[number - 1]):
             return f"{name} is defined below, at line {number}: move it above its use, or declare it there"
     # A type in front, and no word that could stand in front of an expression.
     variable = re.compile(
         rf"\b(?!return|else|case|goto|new|delete|throw)[A-Za-z_]\w*[\s*&>]+{word}\s*(?:=(?!=)|;|\[|,|\))"
     )
-    for number in range(line - 1, 0, -1):
+    for number in range(min(line - 1, len(code)), 0, -1):
         if variable.search(code[number - 1]):
             return f"the {name} of line {number} is in another block or function"
     return None
