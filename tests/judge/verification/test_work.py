@@ -36,6 +36,19 @@ class Half(nn.Module):
         return torch.where(x > 0, x, 0 * x)
 
 
+class Picky(nn.Module):
+    """Raises where it meets a NaN."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4, 4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.weight.isnan().any():
+            raise ArithmeticError("NaN")
+        return x * self.weight.relu()[0]
+
+
 def rand(*shape: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
 
@@ -71,6 +84,12 @@ def test_the_other_half_of_a_triangle_does_not_count() -> None:
 
 def test_elements_that_are_only_compared_count() -> None:
     assert work_of(Half(), [rand(8, 8)]).read_bytes == 256
+
+
+def test_a_reference_that_raises_on_nan_needs_every_byte_and_keeps_its_weights() -> None:
+    model = Picky()
+    assert work_of(model, [rand(2, 4)]).read_bytes == 4 * (8 + 16)
+    assert torch.equal(model.weight, torch.ones(4, 4))
 
 
 def test_arithmetic_that_nobody_counts_is_unknown() -> None:

@@ -68,16 +68,15 @@ class OpenReference:
             raise WorkerLost("The reference told no times of its baselines.")
         return baseline
 
-    def work(self) -> Work:
-        """What the task asks of any submission in one call.
+    def work(self) -> Work | None:
+        """What the task asks of any submission in one call; None where that cannot be found out.
 
         Raises:
-            TaskError: the reference cannot be run.
             WorkerLost: the process is gone.
         """
         assert self.opened
         plain, _ = self.worker.call("work", deadline_s=self._deadlines.open_s)
-        return Work(**plain)
+        return None if plain is None else Work(**plain)
 
     def rates(self) -> DeviceRates:
         """The most that the machine can do; the first use takes a moment of it.

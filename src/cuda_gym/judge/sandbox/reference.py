@@ -21,11 +21,12 @@ from typing import Any
 import torch
 
 from cuda_gym.core import JUDGE_VERSION, Task, Work, as_plain
-from cuda_gym.errors import CudaGymError, MissingTool, NotAdmitted
+from cuda_gym.errors import CudaGymError, NotAdmitted
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.calls import evict_caches, timed_calls
 from cuda_gym.judge.profiling.telemetry import cpu_name
 from cuda_gym.judge.sandbox import limits, transport
+from cuda_gym.judge.sandbox.baseline_model import compile_model
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.handout import Handout
@@ -130,12 +131,15 @@ class Reference:
         return asdict(self._baseline), ()
 
     def work(self) -> Answer:
-        """What the task asks of any submission in one call."""
+        """What the task asks of any submission in one call; None where that cannot be found out."""
 
         def find_out() -> Work:
             return work_of(self._model, self._reference.make_inputs(_MODEL_SEED))
 
-        return as_plain(known_work(self._records, self._key("work"), find_out)), ()
+        try:
+            return as_plain(known_work(self._records, self._key("work"), find_out)), ()
+        except Exception:  # noqa: BLE001 - a task's own code may raise anything where it is watched
+            return None, ()
 
     def rates(self) -> Answer:
         """The most that this machine can do with as many threads as a race has."""
@@ -230,26 +234,10 @@ class Reference:
         return {**handout.as_plain(), "description": description}, handout.descriptors()
 
     def _compile(self) -> None:
-        if self._compiled is not None:
-            return
-        import torch._dynamo
-
-        torch._dynamo.config.fail_on_recompile_limit_hit = True
-        compiled = torch.compile(self._model, dynamic=False)
-        inputs = self._reference.make_inputs(_MODEL_SEED)
-        try:
-            with torch.no_grad(), self._all_threads():
-                compiled(*inputs)
-        except Exception as error:
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
-            if "compiler" in reason.lower() and "cpp" in reason.lower():
-                raise MissingTool(
-                    f"torch.compile needs a C++ compiler: {reason}. Install g++."
-                ) from error
-            raise NotAdmitted(
-                f"torch.compile cannot compile the reference: {type(error).__name__}: {reason}"
-            ) from error
-        self._compiled = compiled
+        if self._compiled is None:
+            inputs = self._reference.make_inputs(_MODEL_SEED)
+            with self._all_threads():
+                self._compiled = compile_model(self._model, inputs)
 
     def _measure_baseline(self) -> Baseline:
         assert self._compiled is not None

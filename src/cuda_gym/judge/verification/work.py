@@ -124,19 +124,33 @@ def _unseen_elements(
     """
     suspects = _without_gradient(model, inputs, floating)
     expected = _outputs(model, inputs)
-    counts = []
-    for tensor, mask in zip(floating, suspects, strict=True):
-        idle = 0
-        if mask is not None and bool(mask.any()):
-            before = tensor.detach().clone()
-            with torch.no_grad():
-                tensor[mask] = math.nan
-            if _are_equal(expected, _outputs(model, inputs)):
-                idle = int(mask.sum())
-            with torch.no_grad():
-                tensor.copy_(before)
-        counts.append(idle)
-    return counts
+    return [
+        _unseen_of(model, inputs, expected, tensor, mask)
+        if mask is not None and bool(mask.any())
+        else 0
+        for tensor, mask in zip(floating, suspects, strict=True)
+    ]
+
+
+def _unseen_of(
+    model: nn.Module,
+    inputs: Sequence[Any],
+    expected: Sequence[Tensor],
+    tensor: Tensor,
+    mask: Tensor,
+) -> int:
+    """The masked elements, if all of them may be NaN; the tensor is left as it was."""
+    before = tensor.detach().clone()
+    try:
+        with torch.no_grad():
+            tensor[mask] = math.nan
+        is_unseen = _are_equal(expected, _outputs(model, inputs))
+    except Exception:  # noqa: BLE001 - a task's own code may raise anything where it meets a NaN
+        is_unseen = False
+    finally:
+        with torch.no_grad():
+            tensor.copy_(before)
+    return int(mask.sum()) if is_unseen else 0
 
 
 def _without_gradient(
