@@ -67,3 +67,16 @@ def test_nothing_is_lost() -> None:
     for group in groups(*given):
         told += 1 + len(group.others) + len(group.also) + len(group.follow_ons)
     assert told == len(given)
+
+
+def test_parameters_of_a_head_that_did_not_compile_are_no_further_errors() -> None:
+    source = "__global__ void k(floa* out, const float* x,\n                  int n) {\n    out[n] = x[n];\n}\n"
+    files = Submission.of({"kernels/a.cu": source})
+    errors = [error(unknown("floa"), 1), *(error(unknown(name), 3) for name in ("out", "n", "x"))]
+    (group,) = group_diagnostics(errors, Severity.ERROR, files)
+    assert len(group.follow_ons) == 3
+
+
+def test_messages_that_differ_in_template_arguments_are_one() -> None:
+    (group,) = groups(*(error(f"no match for 'f<{n}, 2>(int)'", n) for n in (1, 3, 5)))
+    assert [d.line for d in group.also] == [3, 5]

@@ -28,6 +28,9 @@ _SYNTAX = re.compile(
 )
 _SYNTAX_OR_TYPE = re.compile(rf"{_SYNTAX.pattern}|'\w+' does not name a type")
 """What is said of statements that stand outside of functions."""
+_MAX_HEAD = 8
+"""Lines on which the head of a function may go on."""
+_ARGUMENTS = re.compile(r"<[^<>]*>")
 _SUGGESTION = re.compile(r"; did you mean '[^']*'\?$")
 
 
@@ -113,7 +116,7 @@ def _folded(groups: Sequence[ErrorGroup]) -> list[ErrorGroup]:
     """Equal messages once, with the other lines."""
     kept: dict[tuple[str | None, str], ErrorGroup] = {}
     for group in groups:
-        key = (group.lead.file, _SUGGESTION.sub("", group.lead.message))
+        key = (group.lead.file, _ARGUMENTS.sub("<>", _SUGGESTION.sub("", group.lead.message)))
         if key not in kept or group.others:
             kept.setdefault(key, group)
             if kept[key] is not group:
@@ -159,15 +162,26 @@ def _is_misread_after(before: ErrorGroup, group: ErrorGroup, submission: Submiss
 def _declaring(
     name: str, groups: Sequence[ErrorGroup], submission: Submission
 ) -> ErrorGroup | None:
-    """The group at whose line the name is declared."""
-    declaration = re.compile(rf"[\w>*&]\s+[*&]?{re.escape(name)}\s*(?:=(?!=)|;|\[|\()")
+    """The group at whose lines the name is declared."""
+    declaration = re.compile(rf"[\w>*&]\s+[*&]*{re.escape(name)}\s*(?:=(?!=)|;|\[|\(|,|\))")
     for group in groups:
         if undeclared_name(group.lead.message) == name:
             continue
         lines = source_lines(submission, group.lead.file)
         wrong = {d.line for d in (group.lead, *group.follow_ons) if d.line is not None}
-        # Where a `;` is missing, the compiler points at what follows it.
-        wrong |= {line - 1 for line in wrong}
-        if any(declaration.search(lines[n - 1]) for n in wrong if 1 <= n <= len(lines)):
+        if any(declaration.search(text) for line in wrong for text in _statement(lines, line)):
             return group
     return None
+
+
+def _statement(lines: Sequence[str], line: int) -> list[str]:
+    """The line before, since the compiler points at what follows a gap, and the rest of a head."""
+    end = next(
+        (
+            n
+            for n in range(line, min(line + _MAX_HEAD, len(lines)))
+            if set("{;") & set(lines[n - 1])
+        ),
+        line,
+    )
+    return list(lines[max(0, line - 2) : end])

@@ -6,7 +6,7 @@ from cuda_gym.core import Submission
 
 __all__ = ["excerpt", "source_lines"]
 
-_MAX_LINE_CHARS = 100
+_MAX_LINE_CHARS = 120
 _TAB = 4
 
 

@@ -150,7 +150,10 @@ _REMEDIES = tuple(
             r"stray '\\|extended character|stray '\W",
             "only comments and strings may hold characters that are not ASCII",
         ),
-        (r"invalid preprocessing directive", "a comment in CUDA C++ begins with //"),
+        (
+            r"invalid preprocessing directive (?!.*did you mean)#\w",
+            "a comment in CUDA C++ begins with //",
+        ),
         (r"expected [^\n]*';'[^\n]* before", _semicolon),
         (
             r"expected '}'|before '}' token|expected unqualified-id|function-definition is not allowed"
@@ -194,7 +197,7 @@ _REMEDIES = tuple(
             "it has to be known when compiling: pass it as an argument, or switch between a few instances",
         ),
         (
-            r"ISO C\+\+ forbids declaration of '(?P<name>\w+)' with no type",
+            r"ISO C\+\+ forbids declaration of '(?P<name>(?!parameter')\w+)' with no type",
             r"write the type in front of \g<name>, such as void or float",
         ),
         (
