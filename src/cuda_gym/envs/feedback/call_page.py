@@ -9,7 +9,13 @@ from cuda_gym.envs.feedback.next_limit import LAUNCH_BOUND
 from cuda_gym.envs.feedback.words import describe_bytes, describe_time, joined
 from cuda_gym.judge.profiling.roofline import floor_of
 
-__all__ = ["describe_kernels", "describe_launch_bound", "describe_roofline", "kernel_rows"]
+__all__ = [
+    "describe_flops",
+    "describe_kernels",
+    "describe_launch_bound",
+    "describe_roofline",
+    "kernel_rows",
+]
 
 _MAX_KERNELS = 6
 _MAX_NAME_CHARS = 40
@@ -71,6 +77,18 @@ def describe_launch_bound(profile: Profile) -> str:
     return f"Warning: launch-bound. A call takes {ratio} what its kernels take."
 
 
+def describe_flops(flops: float) -> str:
+    """An amount of arithmetic in the unit that suits it.
+
+    >>> describe_flops(96), describe_flops(33.7e6)
+    ('96 FLOP', '33.7 MFLOP')
+    """
+    for unit, scale in (("TFLOP", 1e12), ("GFLOP", 1e9), ("MFLOP", 1e6), ("kFLOP", 1e3)):
+        if flops >= scale:
+            return f"{flops / scale:.1f} {unit}"
+    return f"{flops:.0f} FLOP"
+
+
 def describe_roofline(timing: Timing, profile: Profile) -> str:
     """What the task needs at least, and how near the time is; empty where that is unknown."""
     floor, work, rates = floor_of(profile), profile.work, profile.rates
@@ -85,7 +103,7 @@ def describe_roofline(timing: Timing, profile: Profile) -> str:
     arithmetic = "arithmetic not counted" if work.flops is None else "no arithmetic"
     if floor.arithmetic_us and work.flops:
         arithmetic = (
-            f"{_flops(work.flops)}: {describe_time(floor.arithmetic_us)} at "
+            f"{describe_flops(work.flops)}: {describe_time(floor.arithmetic_us)} at "
             f"{rates.gflop_per_s:.0f} GFLOP/s"
         )
     share = floor.time_us / timing.time_us
@@ -125,10 +143,3 @@ def _extent(extent: tuple[int, ...]) -> str:
     while len(used) > 1 and used[-1] == 1:
         used.pop()
     return "x".join(map(str, used))
-
-
-def _flops(flops: float) -> str:
-    for unit, scale in (("TFLOP", 1e12), ("GFLOP", 1e9), ("MFLOP", 1e6), ("kFLOP", 1e3)):
-        if flops >= scale:
-            return f"{flops / scale:.1f} {unit}"
-    return f"{flops:.0f} FLOP"
