@@ -7,7 +7,12 @@ its own. Every product is too small to fill a large machine, so the batch has to
 import torch
 from torch import nn
 
-TASK = {"family": "matmul", "band": "hard", "roofline": "compute"}
+TASK = {
+    "family": "matmul",
+    "band": "hard",
+    "roofline": "compute",
+    "sizes": {"cuda": {"num_groups": 64, "num_rows": 512, "inner": 512, "num_columns": 512}},
+}
 
 
 class Model(nn.Module):

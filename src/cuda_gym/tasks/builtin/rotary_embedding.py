@@ -7,7 +7,12 @@ pair of elements is turned by an angle of its own. All heads at one position sha
 import torch
 from torch import nn
 
-TASK = {"family": "elementwise", "band": "easy", "roofline": "memory"}
+TASK = {
+    "family": "elementwise",
+    "band": "easy",
+    "roofline": "memory",
+    "sizes": {"cuda": {"batch_size": 32, "num_positions": 1024, "num_heads": 16}},
+}
 
 
 class Model(nn.Module):
