@@ -24,6 +24,14 @@ def test_kernels_stand_with_time_share_and_launch_the_longest_first(
     ]
 
 
+def test_a_library_call_is_called_and_not_launched(make_kernel: Kernel, make_profile: Make) -> None:
+    gemm = make_kernel("library.gemm", 50.0, grid=(), block=(), mode=None)
+    assert describe_kernels(make_profile(gemm)).endswith(
+        "library.gemm  50.0 us  50%  1 call\n"
+        "Warning: launch-bound. A call takes 2.0 times what its kernels take."
+    )
+
+
 def test_what_is_beyond_a_few_kernels_is_summed_up(make_kernel: Kernel, make_profile: Make) -> None:
     kernels = [make_kernel(f"k{i}", 9.0) for i in range(10)]
     lines = describe_kernels(make_profile(*kernels)).split("\n")

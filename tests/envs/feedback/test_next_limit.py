@@ -111,8 +111,10 @@ def test_where_nothing_is_known_only_noise_is_told(
     assert next_limit(make_timing(speedup=speedup), None).limit is limit
 
 
-def test_library_calls_have_no_blocks_to_split(
+def test_a_library_call_that_takes_most_is_the_librarys(
     make_kernel: Kernel, make_profile: Make, make_timing: MakeTiming
 ) -> None:
-    gemm = make_kernel("library.gemm", grid=(), block=(), mode=None)
-    assert next_limit(make_timing(), make_profile(gemm)).limit is Limit.ACCESS
+    gemm = make_kernel("library.gemm", 72.0, grid=(), block=(), mode=None)
+    found = next_limit(make_timing(), make_profile(gemm, make_kernel(total_us=18.0)))
+    assert found.limit is Limit.LIBRARY
+    assert "library.gemm, which takes 80% of the kernels' time" in found.text

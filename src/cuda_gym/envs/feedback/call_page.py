@@ -121,9 +121,11 @@ def describe_roofline(timing: Timing, profile: Profile) -> str:
 
 
 def _how(kernel: KernelTime) -> str:
+    if not kernel.grid:
+        return f"{kernel.launches:,} call{'' if kernel.launches == 1 else 's'}"
     facts = [
         _count(kernel.launches),
-        f"grid {_extent(kernel.grid)}, block {_extent(kernel.block)}" if kernel.grid else None,
+        f"grid {_extent(kernel.grid)}, block {_extent(kernel.block)}",
         f"runs as {kernel.mode}" if kernel.mode else None,
     ]
     return ", ".join(fact for fact in facts if fact)

@@ -5,6 +5,7 @@ The first of these that holds is told:
     host         the kernels take less than two thirds of a call, or it consists of many tiny launches
     fibers       the kernel that takes most runs as fibers, which only `cpu` knows
     roof         the time is near what the task's bytes, or its arithmetic, take at best
+    library      a call of cuda_extension.library takes most
     parallelism  the kernel that takes most has fewer blocks than the device has cores
     passes       several kernels share the time of a task that could be done in one pass over memory
     arithmetic   the task computes for longer than it moves bytes, and the time is far from that
@@ -46,6 +47,7 @@ class Limit(Enum):
     HOST = "host"
     FIBERS = "fibers"
     ROOF = "roof"
+    LIBRARY = "library"
     PARALLELISM = "parallelism"
     PASSES = "passes"
     ARITHMETIC = "arithmetic"
@@ -154,9 +156,20 @@ def _roof(facts: _Facts) -> str | None:
     return f"memory, at {part:.0%} of the roofline: only fewer bytes help, or nothing."
 
 
+def _library(facts: _Facts) -> str | None:
+    longest = facts.longest
+    if longest is None or longest.grid:
+        return None
+    return (
+        f"{longest.name}, which takes {longest.total_us / facts.kernels_us:.0%} of the kernels' time and "
+        "is what it is. Give it less to do, fuse what stands around it, or write a kernel that does "
+        "both."
+    )
+
+
 def _parallelism(facts: _Facts) -> str | None:
     longest, rates = facts.longest, facts.rates
-    if longest is None or rates is None or not longest.grid:
+    if longest is None or rates is None:
         return None
     blocks = math.prod(longest.grid)
     if blocks >= rates.num_cores:
@@ -222,6 +235,7 @@ _TESTS: tuple[tuple[Limit, Callable[[_Facts], str | None]], ...] = (
     (Limit.HOST, _host),
     (Limit.FIBERS, _fibers),
     (Limit.ROOF, _roof),
+    (Limit.LIBRARY, _library),
     (Limit.PARALLELISM, _parallelism),
     (Limit.PASSES, _passes),
     (Limit.ARITHMETIC, _arithmetic),
