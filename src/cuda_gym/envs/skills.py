@@ -48,6 +48,7 @@ READING_ORDER = (
     "worked_example",
     "cpu_device",
     "compiler_output",
+    "verify_output",
     "profile_output",
     "memory_access",
     "fusion",
