@@ -15,11 +15,11 @@ def told(source: str) -> list[str]:
 @pytest.mark.parametrize(
     ("launch", "corrected"),
     [
-        ("k<<<blocks, threads>>>(out, n)", "k<<<blocks, threads, 0, stream>>>(out, n)"),
-        ("k<<<dim3(1, 2), 64, bytes(4)>>>(out)", "k<<<dim3(1, 2), 64, bytes(4), stream>>>(out)"),
-        ("k<<<(n + 255) / 256,\n 256, 0, 0>>>(out)", "k<<<(n + 255) / 256, 256, 0, stream>>>(out)"),
-        ("k<<<1, 2, 0, nullptr>>>()", "k<<<1, 2, 0, stream>>>()"),
-        ("deep::k<float, 4><<<1, 2>>>(x)", "deep::k<float, 4><<<1, 2, 0, stream>>>(x)"),
+        ("k<<<blocks, threads>>>(out, n)", "k<<<blocks, threads, 0, stream>>>(...)"),
+        ("k<<<dim3(1, 2), 64, bytes(4)>>>(out)", "k<<<dim3(1, 2), 64, bytes(4), stream>>>(...)"),
+        ("k<<<(n + 255) / 256,\n 256, 0, 0>>>(out)", "k<<<(n + 255) / 256, 256, 0, stream>>>(...)"),
+        ("k<<<1, 2, 0, nullptr>>>()", "k<<<1, 2, 0, stream>>>(...)"),
+        ("deep::k<float, 4><<<1, 2>>>(x)", "deep::k<float, 4><<<1, 2, 0, stream>>>(...)"),
     ],
 )
 def test_a_launch_without_a_stream_is_told_with_the_right_one(launch: str, corrected: str) -> None:
@@ -35,15 +35,17 @@ def test_a_launch_without_a_stream_is_told_with_the_right_one(launch: str, corre
 
 def test_a_launcher_without_the_parameter_is_told_to_take_one() -> None:
     (warning,) = told('extern "C" void f(float* out) { k<<<1, 2>>>(out); }')
-    assert "give f() a last parameter `cudaStream_t stream`, which is filled in" in warning
-    assert warning.endswith("write k<<<1, 2, 0, stream>>>(out)")
+    remedy = (
+        "write k<<<1, 2, 0, stream>>>(...), and give f() a last parameter `cudaStream_t stream`"
+    )
+    assert warning.endswith(remedy)
 
 
 def test_the_stream_is_called_as_the_launcher_calls_it() -> None:
     (warning,) = told('extern "C" void f(float* out, void* cuda_stream) { k<<<1, 2>>>(out); }')
-    assert warning.endswith("write k<<<1, 2, 0, cuda_stream>>>(out)")
+    assert warning.endswith("write k<<<1, 2, 0, cuda_stream>>>(...)")
     (warning,) = told('extern "C" int f(const cudaStream_t q) { k<<<1, 2>>>(); return 0; }')
-    assert warning.endswith("write k<<<1, 2, 0, q>>>()")
+    assert warning.endswith("write k<<<1, 2, 0, q>>>(...)")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ RACE = "4 bytes at `tile` + 128 (shared memory); no __syncthreads is between"
         (finding("data race", RACE, ("writes", 6), ("read it", 9)), "`__syncthreads();` between line 6 and line 9"),
         (finding("data race", RACE, ("reads", 7), ("wrote it", 7)), "`__syncthreads();` behind line 7"),
         (finding("data race", RACE, ("writes", 7), ("wrote it", 7)), "`if (threadIdx.x == 0)`"),
-        (finding("data race", "`s` + 0; no __syncwarp is between", ("writes", 7), ("read it", 8)), "`__syncwarp();`"),
+        (finding("data race", "`s` + 0; no __syncwarp is between", ("writes", 7), ("read it", 8)), "`__syncthreads();` between line 7 and line 8 (`__syncwarp();` where a single warp"),
         (finding("data race", "`out` + 0; blocks of a launch have no order"), "atomicAdd"),
         (finding("uninitialised read", "4 bytes at `tile` + 0 (shared memory)"), "write `tile` first"),
         (finding("uninitialised read", "4 bytes at `out` + 0 (global memory)"), "torch.empty"),

@@ -28,7 +28,7 @@ def stream_warnings(files: Mapping[str, str]) -> tuple[Diagnostic, ...]:
 
     >>> source = 'extern "C" void f(int* x, cudaStream_t s) { k<<<1, 32>>>(x); }'
     >>> print(*stream_warnings({"kernels/a.cu": source}))  # doctest: +ELLIPSIS
-    kernels/a.cu:1:45: warning: kernel k is launched on the default ...; write k<<<1, 32, 0, s>>>(x)
+    kernels/a.cu:1:45: warning: kernel k is launched on the default ...; write k<<<1, 32, 0, s>>>(...)
 
     Raises:
         CompileError: where a launch cannot be read.
@@ -45,7 +45,7 @@ def stream_warnings(files: Mapping[str, str]) -> tuple[Diagnostic, ...]:
 
 _MOST = 4
 _MOST_PLACES = 12
-_FACT = "is launched on the default stream, outside of the stream that is timed and ordered"
+_FACT = "is launched on the default stream, not on the one that is timed and ordered"
 _MORE = "{} more launches are on the default stream, likewise: {}"
 _DEFAULT_STREAMS = frozenset({"0", "nullptr", "NULL", "cudaStreamDefault", "cudaStreamLegacy"})
 _STREAM = re.compile(
@@ -85,18 +85,16 @@ def _warnings(source: Source) -> Iterator[Diagnostic]:
 
 def _message(source: Source, launch: LaunchText, given: Sequence[str], host: Declaration) -> str:
     kernel = _one_line(source.text[slice(*launch.callee)])
-    arguments = _one_line(source.text[slice(*launch.arguments)])
     own = _STREAM.search(host.head)
     stream = (own["typed"] or own["untyped"]) if own else "stream"
     parts = [*given[:3], *["0"] * (3 - len(given)), stream]
-    corrected = f"{kernel}<<<{', '.join(parts)}>>>({arguments})"
+    corrected = f"{kernel}<<<{', '.join(parts)}>>>(...)"
+    told = f"kernel {kernel} {_FACT}; write {corrected}"
     if own:
-        return f"kernel {kernel} {_FACT}; write {corrected}"
+        return told
     name = _NAME.search(host.head)
-    return (
-        f"kernel {kernel} {_FACT}; give {name[1] if name else 'the function'}() a last parameter "
-        f"`cudaStream_t stream`, which is filled in, and write {corrected}"
-    )
+    function = f"{name[1]}()" if name else "the function"
+    return f"{told}, and give {function} a last parameter `cudaStream_t stream`"
 
 
 def _parts(source: Source, start: int, end: int) -> list[str]:

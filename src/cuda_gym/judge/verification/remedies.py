@@ -60,17 +60,22 @@ def _data_race(finding: MemoryFinding) -> str:
             "let each block write elements of its own, or use atomicAdd, or a second kernel for what "
             "needs the result of all blocks"
         )
-    barrier = "__syncwarp()" if "__syncwarp" in finding.text else "__syncthreads()"
     lines = sorted({side.line for side in finding.sides if side.line is not None})
-    if len(lines) > 1:
-        return (
-            f"put `{barrier};` between line {lines[0]} and line {lines[-1]}, where every thread "
-            "reaches it; in a loop, one at its end as well"
-        )
-    if lines and all(side.does in ("writes", "wrote it") for side in finding.sides):
+    is_one_line = len(lines) == 1
+    if is_one_line and all(side.does in ("writes", "wrote it") for side in finding.sides):
         return "let one thread write it (`if (threadIdx.x == 0)`), or give each thread an element"
-    where = f"behind line {lines[0]}" if lines else "between the two"
-    return f"put `{barrier};` {where}, where every thread reaches it; in a loop, inside of it"
+    where = "between the two"
+    if lines:
+        where = (
+            f"behind line {lines[0]}"
+            if is_one_line
+            else f"between line {lines[0]} and line {lines[-1]}"
+        )
+    loop = "inside of it" if is_one_line else "one at its end as well"
+    warp = (
+        " (`__syncwarp();` where a single warp is at work)" if "__syncwarp" in finding.text else ""
+    )
+    return f"put `__syncthreads();` {where}{warp}, where every thread reaches it; in a loop, {loop}"
 
 
 def _uninitialised_read(finding: MemoryFinding) -> str:
