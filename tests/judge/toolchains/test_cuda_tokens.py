@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuda_gym.judge.toolchains.cuda_tokens import read_tokens
+from cuda_gym.judge.toolchains.cuda_tokens import definitions, read_tokens
 
 
 def texts(source: str) -> list[str]:
@@ -66,3 +66,28 @@ def test_macros_are_replaced_and_cannot_grow_without_end() -> None:
     ]
     bomb = "#define A0 x x\n" + "".join(f"#define A{i + 1} A{i} A{i}\n" for i in range(60))
     assert len(texts(bomb + "A60")) < 100
+
+
+def test_definitions_are_found_in_every_namespace_and_know_it() -> None:
+    source = """
+    int variable = f(1); struct Point { int x; void move() { x = 1; } };
+    namespace outer { inline namespace v1 { void one(int n) { if (n) { one(0); } } } void two() {} }
+    namespace { extern "C" { void three() {} } }
+    namespace a::b { void declared(); void four() {} } }
+    extern "C" void five() {
+    """
+    names = [
+        (definition.scopes, next(t.text for t in definition.head if t.text in NAMES))
+        for definition in definitions(read_tokens(source))
+    ]
+    assert names == [
+        ((), "Point"),
+        (("outer", "v1"), "one"),
+        (("outer",), "two"),
+        ((), "three"),
+        (("a", "b"), "four"),
+        ((), "five"),
+    ]
+
+
+NAMES = frozenset({"Point", "one", "two", "three", "four", "five"})

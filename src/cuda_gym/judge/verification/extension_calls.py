@@ -115,10 +115,8 @@ def _misfits(call: ast.Call, function: Signature) -> Iterator[tuple[int, str]]:
         given, wanted = len(call.args), function.num_arguments
         if given != wanted:
             stream = "; the stream is filled in" if given > wanted else ""
-            yield (
-                call.lineno,
-                f"{given} arguments, wanted {wanted}: {function.signature}{stream}",
-            )
+            fact = f"takes {wanted} arguments, got {given}"
+            yield call.lineno, f"{fact}: {function.signature}{stream}"
 
 
 def _kernel_name(call: ast.Call, imported: Mapping[str, Use]) -> str | None:
