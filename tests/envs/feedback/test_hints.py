@@ -81,6 +81,56 @@ def test_what_is_not_known_has_no_hint() -> None:
     assert hint(unknown("never_heard_of")) == ""
 
 
+NVCC = """\
+#include <cuda_runtime.h>
+__device__ float scale(float x, float factor) { return x * factor; }
+template <int WIDTH> __device__ float sum_of(const float* x) { return x[0]; }
+__global__ void rows(float* out, const float* x, int n) {
+    float4 v = make_float4(0, 1, 2, 3)
+    x[0] = scale(out[1]);
+    out[1] = sum_of(x);
+    v = v + v;
+}
+extern "C" void run(float* out, const float* x, int n) {
+    rows<<1, 32>>(out, x, n);
+    rows<<<1, 32>>>(out, n, x);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("message", "line", "column", "said"),
+    [
+        ('expected a ";"', 6, 5, "a ';' is missing at the end of line 5"),
+        ("expression must be a modifiable lvalue", 6, 5, "x is const"),
+        ("too few arguments in function call", 6, 24, "scale takes (float x, float factor)"),
+        ('no instance of function template "sum_of" matches the argument list', 7, 1, "sum_of<...>(...)"),
+        ('no operator "+" matches these operands', 5, 1, "a vector type has no operators in CUDA"),
+        ('class "float4" has no member "r"', 5, 1, "a float4 has x, y, z and w"),
+        ('class "uint3" has no member "w"', 5, 1, "gridDim have x, y and z"),
+        ("expression must have integral or unscoped enum type", 11, 5, "three angle brackets"),
+        ('argument of type "int" is incompatible with parameter of type "const float *"', 12, 30,
+         "rows takes (float* out, const float* x, int n)"),
+        ("a variable length array cannot have static storage duration", 5, 1, "extern __shared__"),
+        ("expression must have a constant value", 7, 1, "has to be known when compiling"),
+        ('calling a __host__ function("helper(float)") from a __global__ function("rows") is not allowed', 6, 1,
+         "write __device__ in front of helper"),
+        ('no instance of overloaded function "atomicMax" matches the argument list', 6, 1, "of integers"),
+        ('no instance of constructor "dim3::dim3" matches the argument list', 6, 1, "dim3(x, y, z)"),
+        ("Unresolved extern function `_Z5scaleff`", 1, 1, "kernels/k.cu:2 names scale"),
+        ('identifier "scales" is undefined', 6, 12, "did you mean scale?"),
+        ('identifier "__half" is undefined', 6, 1, "#include <cuda_fp16.h>"),
+    ],
+)  # fmt: skip
+def test_the_words_of_nvcc_have_the_same_hints(
+    message: str, line: int, column: int, said: str
+) -> None:
+    error = Diagnostic(
+        severity=Severity.ERROR, message=message, file="kernels/k.cu", line=line, column=column
+    )
+    assert said in (hint_for(error, [], Submission.of({"kernels/k.cu": NVCC})) or "")
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=120), st.integers(-3, 12))
 def test_any_message_at_any_line_is_answered(message: str, line: int) -> None:

@@ -17,14 +17,19 @@ __all__ = ["ErrorGroup", "group_diagnostics", "undeclared_name"]
 
 _UNDECLARED = re.compile(
     r"'(?P<name>[\w:]+)' (?:was not declared|has not been declared|does not name a type|undeclared)"
+    r"|identifier \"(?P<identifier>[\w:]+)\" is undefined$"
 )
 _TELLING = (
-    re.compile("stray '`'"),
-    re.compile(rf"{_UNDECLARED.pattern}|No such file|is not a member of"),
+    re.compile("stray '`'|unrecognized token|missing (?:closing quote|terminating)"),
+    re.compile(
+        rf"{_UNDECLARED.pattern}|No such file|is not a member of|name followed by|calling a __host__"
+    ),
 )
 _SYNTAX = re.compile(
     r"^(?:expected |ISO C\+\+ forbids|variable or field .* declared void|stray |missing terminating"
-    r"|too many decimal|unable to find|template argument \d+ is invalid)"
+    r"|too many decimal|unable to find|template argument \d+ is invalid|missing closing quote"
+    r"|explicit type is missing|cannot overload functions|incomplete type|linkage specification"
+    r"|unrecognized token|identifier .* is undefined in device code|too many arguments in function)"
 )
 _SYNTAX_OR_TYPE = re.compile(rf"{_SYNTAX.pattern}|'\w+' does not name a type")
 """What is said of statements that stand outside of functions."""
@@ -64,9 +69,11 @@ def undeclared_name(message: str) -> str | None:
 
     >>> undeclared_name("'idx' was not declared in this scope")
     'idx'
+    >>> undeclared_name('identifier "idx" is undefined')
+    'idx'
     """
     found = _UNDECLARED.search(message)
-    return None if found is None else found["name"]
+    return None if found is None else found["name"] or found["identifier"]
 
 
 def _is_about_syntax(message: str) -> bool:

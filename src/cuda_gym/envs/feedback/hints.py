@@ -1,4 +1,4 @@
-"""One short remedy for what a compiler says, where a plain one is known.
+"""One short remedy for what g++, clang or nvcc says, where a plain one is known.
 
 A hint is a fact about CUDA or about the agent's own files, never a guess at what was meant.
 """
@@ -10,10 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cuda_gym.core import Diagnostic, Submission
-from cuda_gym.envs.feedback.braces import find_brace_trouble
-from cuda_gym.envs.feedback.excerpts import source_lines
+from cuda_gym.envs.feedback import source_facts
 from cuda_gym.envs.feedback.unknown_names import explain_unknown
-from cuda_gym.judge.verification.cpp_text import mask
 
 __all__ = ["hint_for"]
 
@@ -49,75 +47,25 @@ class _Remedy:
     hint: str | _Explain
 
 
-def _semicolon(_: re.Match[str], diagnostic: Diagnostic, submission: Submission) -> str | None:
-    """The compiler points at what comes after the gap."""
-    lines = source_lines(submission, diagnostic.file)
-    line, column = diagnostic.line or 0, diagnostic.column or 0
-    if not 1 < line <= len(lines) or lines[line - 1][: column - 1].strip():
-        return None
-    before = next((n for n in range(line - 1, 0, -1) if mask(lines[n - 1]).strip()), None)
-    return None if before is None else f"a ';' is missing at the end of line {before}"
+def _where(pattern: str, hint: str) -> _Explain:
+    """The hint, where the line itself is of a form: nvcc's messages say less than GCC's."""
+
+    def explain(_: re.Match[str], diagnostic: Diagnostic, submission: Submission) -> str | None:
+        return source_facts.line_holds(pattern, hint, diagnostic, submission)
+
+    return explain
 
 
-def _braces(_: re.Match[str], diagnostic: Diagnostic, submission: Submission) -> str | None:
-    text = submission.text(diagnostic.file or "") or ""
-    trouble = find_brace_trouble(text)
-    opened = re.search(r"'\{' of line (\d+) is", trouble or "")
-    if opened is None:
-        return trouble
-    return f"{trouble}: {text.splitlines()[int(opened[1]) - 1].strip()[:80]}"
-
-
-def _header(found: re.Match[str], _: Diagnostic, submission: Submission) -> str:
-    own = [path for path in submission.paths if path.endswith((".cuh", ".h", ".hpp"))]
-    there = ", ".join(own) if own else "none"
-    return f"a submission's own headers lie beside it in kernels/ (there: {there}); write {found[1]}, or remove the #include"
-
-
-def _undefined(found: re.Match[str], _: Diagnostic, submission: Submission) -> str:
-    name = found["name"].rpartition("::")[2]
-    for path in submission.paths:
-        for number, line in enumerate(source_lines(submission, path), start=1):
-            if path != "model_new.py" and re.search(rf"\b{re.escape(name)}\s*\(", line):
-                return f"{path}:{number} names {name}, but no file defines it with these parameters"
-    return f"no file defines {name}"
-
-
-def _call(found: re.Match[str], _diagnostic: Diagnostic, _submission: Submission) -> str | None:
+def _usage(found: re.Match[str], _diagnostic: Diagnostic, _submission: Submission) -> str | None:
     usage = _USAGE.get(found["name"])
     return None if usage is None else f"it is {usage}"
-
-
-def _const(found: re.Match[str], diagnostic: Diagnostic, submission: Submission) -> str | None:
-    lines = source_lines(submission, diagnostic.file)
-    name = re.search(r"\w+", found["place"])
-    if name is None or diagnostic.line is None or not lines:
-        return None
-    return f"{name[0]} is const; write through a pointer without const"
-
-
-def _launched(_: re.Match[str], diagnostic: Diagnostic, submission: Submission) -> str | None:
-    """What the kernel that is launched at this line takes."""
-    lines = source_lines(submission, diagnostic.file)
-    line = lines[diagnostic.line - 1] if diagnostic.line and diagnostic.line <= len(lines) else ""
-    launch = re.search(r"\b(\w+)\s*(?:<[^<>]*>)?\s*<<<", line)
-    if launch is None:
-        return None
-    head = re.compile(rf"__global__[^;{{}}]*\b{launch[1]}\s*\((?P<takes>[^{{}};]*)\)\s*[{{;]")
-    for path in submission.paths:
-        found = head.search(mask(submission.text(path) or ""))
-        if found is not None and len(found["takes"]) < 200:
-            return f"{launch[1]} takes ({' '.join(found['takes'].split())})"
-    return None
-
-
-_MEMBERS = {"2": "x and y", "3": "x, y and z", "4": "x, y, z and w", "1": "x"}
 
 
 def _member(found: re.Match[str], _diagnostic: Diagnostic, _submission: Submission) -> str:
     return f"a {found['type']} has {_MEMBERS[found['type'][-1]]}"
 
 
+_MEMBERS = {"1": "x", "2": "x and y", "3": "x, y and z", "4": "x, y, z and w"}
 _USAGE = {
     "__shfl_sync": "__shfl_sync(mask, value, lane)",
     "__shfl_up_sync": "__shfl_up_sync(mask, value, delta)",
@@ -141,72 +89,97 @@ _USAGE = {
     "max": "max(a, b) of one type: fmaxf(a, b) for float, or write 2.0f and not 2.0",
     "min": "min(a, b) of one type: fminf(a, b) for float, or write 2.0f and not 2.0",
 }
-_VECTOR = r"(?P<type>(?:u?(?:char|short|int|long|longlong)|float|double)[1-4])"
+_MARKDOWN = "the file holds the ``` of a Markdown block; write the code alone"
+_THREE = "a launch has three angle brackets: kernel<<<grid, block>>>(...)"
+_NO_OPERATORS = "has no operators in CUDA; compute each member by itself"
+_NO_TEMPLATE = 'an extern "C" function is no template; let a plain one call the template'
+_TYPE = r"u?(?:char|short|int|long|longlong)|float|double"
+_VECTOR = rf"(?P<type>(?:{_TYPE})[1-4])"
 _REMEDIES = tuple(
     _Remedy(re.compile(pattern), hint)
     for pattern, hint in (
-        (r"stray '`'", "the file holds the ``` of a Markdown block; write the code alone"),
+        (r"stray '`'", _MARKDOWN),
+        (r"unrecognized token", _where(r"^\s*```", _MARKDOWN)),
         (
-            r"stray '\\|extended character|stray '\W",
+            r"stray '\\|extended character|stray '\W|unrecognized token",
             "only comments and strings may hold characters that are not ASCII",
         ),
         (
             r"invalid preprocessing directive (?!.*did you mean)#\w",
             "a comment in CUDA C++ begins with //",
         ),
-        (r"expected [^\n]*';'[^\n]* before", _semicolon),
+        (r"expected [^\n]*';'[^\n]* before|expected a \";\"", source_facts.missing_semicolon),
         (
             r"expected '}'|before '}' token|expected unqualified-id|function-definition is not allowed"
-            r"|does not name a type|expected declaration|expected constructor|end of input|linkage specification",
-            _braces,
+            r"|does not name a type|expected a? ?declaration|expected constructor|end of input"
+            r"|linkage specification|explicit type is missing|expected a \"}\"",
+            source_facts.brace_of,
         ),
         (
-            r"storage size of '\w+' isn't constant|array bound is not an integer constant",
+            r"storage size of '\w+' isn't constant|array bound is not an integer constant"
+            r"|variable length array cannot have static",
             "the size of an array is a constant; for one of the launch write `extern __shared__ "
             "float name[];` and give its bytes as the third value in <<<grid, block, bytes>>>",
         ),
         (
             rf"no match for 'operator[^']+'[^\n]*'(?:const )?(?:struct )?{_VECTOR}",
-            r"\g<type> has no operators in CUDA; compute each member by itself",
+            rf"\g<type> {_NO_OPERATORS}",
         ),
-        (rf"'(?:const )?(?:struct )?{_VECTOR}[&']*(?: \{{aka[^}}]*\}})? has no member", _member),
         (
-            r"'(?:const )?dim3' has no member",
+            r'no operator "[^"]+" matches these operands',
+            _where(rf"\b{_VECTOR.replace('?P<type>', '')}\b", f"a vector type {_NO_OPERATORS}"),
+        ),
+        (
+            r"'(?:const )?dim3' has no member|class \"(?:dim3|uint3)\" has no member",
             "threadIdx, blockIdx, blockDim and gridDim have x, y and z",
         ),
+        (rf"['\"](?:const )?(?:struct )?{_VECTOR}[&'\"]* has no member", _member),
         (
-            r"'(?:const )?(?:struct )?(?:__half|__nv_bfloat16)' has no member",
+            r"['\"](?:const )?(?:struct )?(?:__half|__nv_bfloat16)['\"] has no member",
             "convert it: __half2float(h), __float2half(f)",
         ),
+        (r"'void\s?\([^\n]*\)' and [^\n]* to binary 'operator<<'", _THREE),
         (
-            r"'void\s?\([^\n]*\)' and [^\n]* to binary 'operator<<'",
-            "a launch has three angle brackets: kernel<<<grid, block>>>(...)",
+            r"expression must have integral or unscoped enum",
+            _where(r"\w\s*<<[^<].*[^>]>>\s*\(", _THREE),
         ),
-        (r"read-only location '(?P<place>[^']*)'", _const),
-        (r"invalid conversion from|cannot convert", _launched),
+        (r"must be configured", _THREE),
+        (r"read-only location '(?P<place>[^']*)'|modifiable lvalue", source_facts.const_place),
         (
-            r"invalid conversion from 'const (?P<to>[^']+)' to '(?P=to)'",
-            "what is const is passed where it would be written: look at the order of the arguments",
+            r"invalid conversion from|cannot convert|is incompatible with parameter|in function call"
+            r"|no suitable conversion",
+            source_facts.parameters_of_call,
         ),
         (
             r"(?s)call to '(?P<name>\w+)\(.*couldn't deduce template parameter '(?P<what>\w+)'",
             r"name \g<what> in the call: \g<name><...>(...)",
         ),
         (
-            r"is not a constant expression|not usable in a constant expression",
+            r"is not a constant expression|not usable in a constant expression|have a constant value",
             "it has to be known when compiling: pass it as an argument, or switch between a few instances",
+        ),
+        (
+            r'no instance of function template "(?P<name>\w+)"',
+            source_facts.missing_template_argument,
         ),
         (
             r"ISO C\+\+ forbids declaration of '(?P<name>(?!parameter')\w+)' with no type",
             r"write the type in front of \g<name>, such as void or float",
         ),
+        (r"explicit type is missing", "write the type in front, such as void or float"),
+        (r"template with C linkage", _NO_TEMPLATE),
+        (r'may not have extern "C" linkage', _where(r"\btemplate\b", _NO_TEMPLATE)),
         (
-            r"template with C linkage",
-            'an extern "C" function is no template; let a plain one call the template',
+            r"calling a __host__ function\(\"(?P<name>[\w:]+)",
+            r"write __device__ in front of \g<name>",
         ),
-        (r"(?P<file>[\w./-]+\.(?:cuh?|hp?p?)): No such file", _header),
-        (r"undefined reference to [`'](?P<name>[\w:~]+)", _undefined),
-        (r"(?:call to|call of overloaded) '(?P<name>\w+)(?:::dim3)?\(", _call),
+        (r"(?P<file>[\w./-]+\.(?:cuh?|hp?p?)): No such file", source_facts.missing_header),
+        (
+            r"undefined reference to [`'](?P<name>[\w:~]+)|Unresolved extern function [`'](?P<symbol>\w+)",
+            source_facts.undefined_function,
+        ),
+        (r"(?:call to|call of overloaded) '(?P<name>\w+)(?:::dim3)?\(", _usage),
+        (r"no instance of [\w ]+ \"(?:std::)?(?P<name>\w+)(?:::\w+)?\" matches", _usage),
         (r"", explain_unknown),
     )
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 
 from cuda_gym.core import Diagnostic, Submission
@@ -25,20 +26,27 @@ _HEADERS = (
     (r"assert", "cassert"),
     (r"M_PI|INFINITY|NAN", "cmath"),
 )
+_MIN_SIMILAR = 4
 _NAMES = (
     *("threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "__syncthreads", "__syncwarp"),
     *("__shfl_sync", "__shfl_down_sync", "__shfl_xor_sync", "atomicAdd", "atomicMax", "atomicCAS"),
     *("make_float4", "make_float2", "cudaStream_t", "__global__", "__device__", "__shared__"),
-    *("__restrict__", "__forceinline__"),
+    *("__restrict__", "__forceinline__", "INFINITY", "__shfl_up_sync", "__ballot_sync"),
 )
 
 
 def explain_unknown(_: re.Match[str], diagnostic: Diagnostic, submission: Submission) -> str | None:
     """A fact about a name that the compiler does not know; None where there is none to tell."""
+    lines = source_lines(submission, diagnostic.file)
     name = undeclared_name(diagnostic.message)
+    if name is None and "name followed by" in diagnostic.message:
+        text = (
+            lines[diagnostic.line - 1] if diagnostic.line and diagnostic.line <= len(lines) else ""
+        )
+        scope = re.match(r"\w+(?=::)", text[(diagnostic.column or 1) - 1 :])
+        name = None if scope is None else scope[0]
     if name is None:
         return None
-    lines = source_lines(submission, diagnostic.file)
     if name in ("torch", "at", "c10", "aten", "TORCH_CHECK", "PYBIND11_MODULE", "py"):
         return "kernels/*.cu know no tensors: a launcher takes pointers, numbers and cudaStream_t"
     for pattern, header in _HEADERS:
@@ -47,7 +55,9 @@ def explain_unknown(_: re.Match[str], diagnostic: Diagnostic, submission: Submis
     spelt = next((n for n in _NAMES if n.lower().strip("_") == name.lower().strip("_")), None)
     if spelt is not None and spelt != name:
         return f"it is spelt {spelt}"
-    return _elsewhere(name, lines, diagnostic.line or 0)
+    if found := _elsewhere(name, lines, diagnostic.line or 0):
+        return found
+    return None if "did you mean" in diagnostic.message else _similar(name, lines)
 
 
 def _includes(lines: list[str], header: str) -> bool:
@@ -70,3 +80,12 @@ def _elsewhere(name: str, lines: list[str], line: int) -> str | None:
         if variable.search(code[number - 1]):
             return f"the {name} of line {number} is in another block or function"
     return None
+
+
+def _similar(name: str, lines: list[str]) -> str | None:
+    """A name of CUDA or of the file that is spelt nearly so; GCC says it by itself, nvcc does not."""
+    if len(name) < _MIN_SIMILAR:
+        return None
+    words = set(re.findall(r"[A-Za-z_]\w{2,}", mask("\n".join(lines)))) - {name}
+    near = difflib.get_close_matches(name, sorted({*words, *_NAMES}), n=1, cutoff=0.8)
+    return f"did you mean {near[0]}?" if near else None

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.judge.toolchains.mangled_names import plain_name
 
 __all__ = ["parse_nvcc"]
 
@@ -61,7 +62,7 @@ def _read(
             )
         elif match := _PTXAS.match(line):
             message = _MANGLED.sub(
-                lambda found: f"`{names.get(found[1], found[1])}`", match["message"]
+                lambda found: f"`{names.get(found[1], plain_name(found[1]))}`", match["message"]
             )
             yield Diagnostic(severity=_severity(match["severity"]), message=_cleaned(message))
         elif match := _LINKER.search(line):
