@@ -126,11 +126,13 @@ def test_every_agent_plays_to_the_settlement(env: gym.Env[Any, Any], name: str, 
     assert episode.total_reward == pytest.approx(expected or 0.0)
 
 
-def test_the_scripted_agent_hands_in_its_solution(session: Session) -> None:
-    episode = play(session, load_agent("scripted", task_id="core/softmax"))
+def test_the_scripted_agent_hands_in_its_solution() -> None:
+    session = Session(load_task("core/row_sum"), TrustingJudge(), max_turns=20)
+    episode = play(session, load_agent("scripted", task_id="core/row_sum"))
     assert episode.verdict is not None
-    assert episode.verdict.submission == Submission.of(load_solution("core/softmax")).hash
+    assert episode.verdict.submission == Submission.of(load_solution("core/row_sum")).hash
     assert episode.total_reward == pytest.approx(2.0)
+    session.close()
 
 
 def test_an_agent_sees_what_the_record_says(session: Session) -> None:

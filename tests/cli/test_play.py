@@ -58,7 +58,7 @@ def test_each_turn_has_its_lines_and_each_episode_its_row(
     said = capsys.readouterr().out
     assert said.count("quitter on core/row_sum") == 2
     assert said.count("submit()") == 2
-    assert said.count("nothing was handed in") == 2
+    assert said.count("-  nothing was handed in") == 2
     assert "\x1b" not in said
 
 

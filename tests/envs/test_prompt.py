@@ -17,8 +17,8 @@ from cuda_gym.envs.tools import TOOL_NAMES, tool_schemas
 from cuda_gym.tasks.registry import list_tasks
 
 CPU = Device.parse("cpu")
-MAX_CHARS = 5600
-"""1,500 tokens at 3.7 characters each; benchmarks/observation_tokens.py counts with a tokenizer."""
+MAX_CHARS = 5400
+"""1,500 tokens at 3.6 characters each; benchmarks/observation_tokens.py counts with a tokenizer."""
 
 
 @pytest.mark.parametrize("task", list_tasks("core"), ids=lambda task: task.id)

@@ -132,7 +132,7 @@ class Tools:
         return Reply(text=describe_skill(skills(), name, kind))
 
     def list_files(self) -> Reply:
-        """List the files of the workspace and their sizes."""
+        """List all files and their sizes."""
         lines = [
             f"{entry.path}  {entry.num_bytes:,} bytes{'' if entry.editable else '  (fixed)'}"
             for entry in self._workspace.entries()
@@ -232,7 +232,7 @@ class Tools:
         return Reply(text=note, submission=submission, findings=verdict.findings, verdict=verdict)
 
     def submit(self) -> Reply:
-        """End the episode: the best submission is judged afresh, which settles the pay."""
+        """End the episode; the best submission counts."""
         return Reply(ends=True)
 
 
