@@ -74,6 +74,9 @@ def test_a_long_text_that_was_only_read_is_folded_away() -> None:
     skill = "# Reductions\n" + "line\n" * 40
     page = episode_page(played('{"name": "read_skill"}', answer=skill))
     assert '<details markdown="1"><summary>Reductions (213 characters)</summary>' in page
+    short = episode_page(played('{"name": "read_skill"}', answer=skill), with_reading=False)
+    assert "\n\nReductions (213 characters)\n\n" in short
+    assert "line" not in short
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.stem)

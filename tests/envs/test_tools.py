@@ -47,6 +47,10 @@ def test_choices_and_defaults_are_in_the_schema() -> None:
     assert schemas["verify"]["properties"]["check"]["enum"] == ["values", "memory"]
     assert schemas["verify"]["properties"]["check"]["default"] == "values"
     assert schemas["edit_file"]["required"] == ["path", "old", "new"]
+    assert schemas["read_file"]["properties"]["last_line"] == {
+        "type": "integer",
+        "description": "The last to show.",
+    }
 
 
 @pytest.mark.parametrize(

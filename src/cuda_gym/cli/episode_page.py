@@ -1,14 +1,14 @@
 """An episode as a page in Markdown: what was said, written, answered and paid, turn by turn.
 
 A file is shown whole when it is written first, and as its difference afterwards. What an agent reads
-(the first observation, skills) is folded away, since the page is about what it does with it.
+(the first observation, skills) is folded away or left out, since the page is about what it does with it.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from cuda_gym.cli.watch import call_text, read_action
 from cuda_gym.core import Episode, Timing, Turn, Verdict
@@ -20,26 +20,30 @@ __all__ = ["episode_page"]
 _FENCE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _CALL = re.compile(r"<tool_call>.*?(?:</tool_call>|\Z)", re.DOTALL)
 _READING = ("read_skill", "read_file", "list_files", "search")
+_Fold = Callable[[str, str], str]
+"""What stands for a text that is only read: made of one line on it, and of the text."""
 _MAX_OPEN_LINES = 12
 """A longer answer to a tool that reads is folded away."""
 
 
-def episode_page(episode: Episode, *, title: str = "") -> str:
+def episode_page(episode: Episode, *, title: str = "", with_reading: bool = True) -> str:
     """The page.
 
     Args:
         episode: What was played.
         title: The heading; the task's id where there is none.
+        with_reading: Whether what the agent only reads is in it, folded away; else its first line is.
     """
+    fold = _folded if with_reading else _left_out
     parts = [
         f"# {title or episode.task_id}",
         _summary(episode),
         "## What the agent is told first",
-        _folded("The first observation", episode.first.text),
+        fold("The first observation", episode.first.text),
     ]
     files: dict[str, str] = {}
     for number, turn in enumerate(episode.turns, start=1):
-        parts += _turn(number, turn, files)
+        parts += _turn(number, turn, files, fold)
     parts += ["## The Verdict", _ending(episode)]
     return "\n\n".join(parts) + "\n"
 
@@ -59,7 +63,7 @@ def _summary(episode: Episode) -> str:
     )
 
 
-def _turn(number: int, turn: Turn, files: dict[str, str]) -> Iterator[str]:
+def _turn(number: int, turn: Turn, files: dict[str, str], fold: _Fold) -> Iterator[str]:
     """One turn; `files` holds what was written so far, and is brought up to date."""
     action = read_action(turn.action)
     call = action.call
@@ -75,7 +79,7 @@ def _turn(number: int, turn: Turn, files: dict[str, str]) -> Iterator[str]:
     if call is not None:
         yield _call(call, files)
     yield f"*Answer: {turn.observation.stage.value}, reward {turn.reward:+.3f}*"
-    yield _answer(turn, "" if call is None else call.name)
+    yield _answer(turn, "" if call is None else call.name, fold)
 
 
 def _prose(text: str) -> str:
@@ -115,10 +119,10 @@ def _difference(path: str, old: str, new: str) -> str:
     return f"`{path}` changes:\n\n{_block(chr(10).join(body), 'diff')}"
 
 
-def _answer(turn: Turn, tool: str) -> str:
+def _answer(turn: Turn, tool: str, fold: _Fold) -> str:
     text = turn.observation.text
     if tool in _READING and text.count("\n") > _MAX_OPEN_LINES:
-        return _folded(text.split("\n", 1)[0].strip("# "), text)
+        return fold(text.split("\n", 1)[0].strip("# "), text)
     return _block(text)
 
 
@@ -127,6 +131,10 @@ def _folded(summary: str, text: str) -> str:
         f'<details markdown="1"><summary>{summary} ({len(text):,} characters)</summary>\n\n'
         f"{_block(text)}\n\n</details>"
     )
+
+
+def _left_out(summary: str, text: str) -> str:
+    return f"{summary} ({len(text):,} characters)"
 
 
 def _block(text: str, language: str = "text") -> str:

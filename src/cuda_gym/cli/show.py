@@ -46,7 +46,7 @@ class Show:
         from cuda_gym.core import as_plain
 
         episode = self._episode()
-        page = episode_page(episode, title=self.title)
+        page = episode_page(episode, title=self.title, with_reading=self.markdown)
         if self.markdown:
             screen.show_plain(page)
         else:
