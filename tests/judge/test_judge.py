@@ -45,6 +45,19 @@ def test_a_right_submission_gets_a_verdict_with_all_its_parts(
     assert verdict.seed is not None
 
 
+def test_kernels_without_a_launcher_get_a_verdict(judge: Judge, scale_task: Task) -> None:
+    kernel = SCALE_KERNEL.partition('extern "C"')[0]
+    launch = (
+        'launch = cuda_extension.kernel("scale_kernel")[((x.shape[1] + 127) // 128, x.shape[0]), 128]\n'
+        "out = torch.empty_like(x)\nlaunch(out, x, self.weight, x.shape[1])\nreturn out"
+    )
+    model = model_with(launch).text("model_new.py")
+    verdict = judge.judge(scale_task, submit(model or "", kernel))
+    assert verdict.outcome is Outcome.CORRECT, verdict.summary
+    assert verdict.findings.memory == ()
+    assert verdict.findings.diagnostics == ()
+
+
 def test_verify_says_right_without_a_time(
     judge: Judge, scale_task: Task, scale_submission: Submission
 ) -> None:

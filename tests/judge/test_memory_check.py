@@ -90,3 +90,30 @@ def test_an_output_that_the_runtime_fills_is_written(judge: Judge, scale_task: T
     ).replace(BODY, f"if (row > 0) {BODY}")  # fmt: skip
     findings = check(judge, scale_task, submit(SCALE_MODEL, source))
     assert findings.memory == ()
+
+
+def test_verify_explains_a_crash_by_what_the_memory_check_finds(
+    judge: Judge, scale_task: Task
+) -> None:
+    findings = judge.verify(scale_task, kernel_with(f"{BODY} x = nullptr; {BODY}"))
+    assert findings.outcome is Outcome.RUNTIME_ERROR
+    assert "The submission crashed" in findings.summary
+    assert "out of bounds in kernel scale_kernel at kernels/k0.cu:4" in findings.summary
+    assert findings.memory
+    assert "null pointer" in findings.memory[0].text
+
+
+def test_verify_explains_wrong_values_and_keeps_the_outcome(judge: Judge, scale_task: Task) -> None:
+    findings = judge.verify(scale_task, kernel_with(f"if (row == 0) return; {BODY}"))
+    assert findings.outcome is Outcome.WRONG
+    assert findings.summary.startswith("Wrong on")
+    assert "written by no kernel" in str(findings.memory)
+
+
+def test_a_race_is_wrong_in_verify_although_its_outputs_are_right(
+    judge: Judge, scale_task: Task
+) -> None:
+    findings = judge.verify(scale_task, kernel_with(f"__shared__ int who; who = column; {BODY}"))
+    assert findings.outcome is Outcome.WRONG
+    assert findings.summary.startswith("The memory check found: data race")
+    assert all(draw.passed for draw in findings.draws)

@@ -64,7 +64,7 @@ class SessionJudge(Protocol):
         ...
 
     def verify(self, task: Task, submission: Submission, *, check: str = "values") -> Findings:
-        """Run on hidden inputs: `memory` watches every access of one run."""
+        """Run on hidden inputs, and watch every access of one run: `memory` does only the latter."""
         ...
 
     def judge(self, task: Task, submission: Submission) -> Verdict:
@@ -207,10 +207,10 @@ class Tools:
         return _reply(findings, submission)
 
     def verify(self, check: Literal["values", "memory"] = "values") -> Reply:
-        """Compile, then compare with the reference on hidden inputs.
+        """Compile, compare with the reference on hidden inputs, and look for races and stray accesses.
 
         Args:
-            check: `values` compares outputs; `memory` looks for races and accesses out of bounds.
+            check: `values` does all of it; `memory` looks for races and accesses out of bounds only.
         """
         submission = self._workspace.freeze()
         findings = judge_steadily(lambda: self._judge.verify(self._task, submission, check=check))
