@@ -88,6 +88,13 @@ def test_several_kernels_on_a_task_of_memory_are_passes_to_fuse(
     )
 
 
+def test_launches_of_one_kernel_are_no_passes(
+    make_kernel: Kernel, make_profile: Make, make_timing: MakeTiming
+) -> None:
+    halves = make_kernel("half", 90.0, launches=2)
+    assert next_limit(make_timing(), make_profile(halves)).limit is Limit.ACCESS
+
+
 def test_a_task_of_arithmetic_far_from_the_roof_wants_reuse(
     make_profile: Make, make_timing: MakeTiming
 ) -> None:

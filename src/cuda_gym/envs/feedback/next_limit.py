@@ -187,7 +187,7 @@ def _passes(facts: _Facts) -> str | None:
     least = _SHARE_OF_A_PASS * facts.kernels_us
     passes = [kernel for kernel in facts.kernels if kernel.total_us >= least]
     launches = sum(kernel.launches for kernel in passes)
-    if launches < 2:
+    if len(passes) < 2:  # the launches of one kernel may well share the work
         return None
     return (
         f"passes over memory: {_times(launches, 'launch', 'launches')} ({_names(passes)}) share the "
