@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Plays the episodes of this folder anew and renders their pages: record.sh path/to/cuda-gym [NAME ...]
 set -euo pipefail
-cd "$(dirname "$0")"
-program=$(realpath "$OLDPWD/$1" 2>/dev/null || command -v "$1")
+program=$(realpath "$(command -v "$1")")
 shift
+cd "$(dirname "$0")"
 
 declare -A tasks=(
   [success]="core/row_sum"
@@ -20,11 +20,11 @@ declare -A titles=(
   [slow_to_fast]="A slow kernel made fast: the transpose of a matrix"
 )
 
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then names=(success compile_repair race numerics slow_to_fast); fi
 mkdir -p records
-for name in "${@:-success compile_repair race numerics slow_to_fast}"; do
-  for name in $name; do
-    rm -f "records/$name.jsonl"
-    "$program" play --task "${tasks[$name]}" --record "records/$name.jsonl"
-    "$program" show "records/$name.jsonl" --markdown --title "${titles[$name]}" >"$name.md"
-  done
+for name in "${names[@]}"; do
+  rm -f "records/$name.jsonl"
+  "$program" play --task "${tasks[$name]}" --record "records/$name.jsonl"
+  "$program" show "records/$name.jsonl" --markdown --title "${titles[$name]}" >"$name.md"
 done
