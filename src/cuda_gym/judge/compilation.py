@@ -14,6 +14,7 @@ from dataclasses import replace
 from cuda_gym.core import Build, Device, Submission, Task
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.judge.toolchains.device_rules import device_rule_warnings
 from cuda_gym.judge.toolchains.direct_kernels import launches_directly, parse_kernels
 from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.toolchains.print_warnings import print_warnings
@@ -52,6 +53,7 @@ def build_submission(
     warnings = (
         *stream_warnings(files),
         *print_warnings(files),
+        *device_rule_warnings(files),
         *call_warnings(
             source,
             {
