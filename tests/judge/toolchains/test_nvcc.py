@@ -42,6 +42,9 @@ def test_a_submission_is_built_once(toolchain: NvccToolchain) -> None:
     assert (built.cached, again.cached) == (False, True)
     assert built.library == again.library
     assert b"launch" in Path(built.library).read_bytes()
+    (kernel,) = again.kernels
+    assert (kernel.name, kernel.spill_bytes, kernel.shared_bytes) == ("twice", 0, 0)
+    assert 4 <= (kernel.registers or 0) <= 32
     assert re.fullmatch(r"nvcc [\d.]+ \(sm_90\)", built.toolchain)
 
 

@@ -23,6 +23,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import read_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import digest
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 from cuda_gym.judge.toolchains.nvcc_diagnostics import parse_nvcc
+from cuda_gym.judge.toolchains.ptxas import read_resources
 from cuda_gym.judge.toolchains.toolkit import find_nvcc
 
 __all__ = ["NvccToolchain"]
@@ -99,7 +100,8 @@ class NvccToolchain:
             diagnostics = parse_nvcc(said, files)
             if status:
                 raise _refused(said, diagnostics, folder)
-            facts = {"kernels": [], "diagnostics": as_plain(diagnostics)}
+            kernels = as_plain(read_resources(said))
+            facts = {"kernels": kernels, "diagnostics": as_plain(diagnostics)}
             entry = self._cache.publish(key, {_LIBRARY_NAME: folder / _LIBRARY_NAME}, facts)
             return entry, facts
 
