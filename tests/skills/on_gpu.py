@@ -26,9 +26,9 @@ def worst_error_on_gpu(
 ) -> float:
     """The largest error of any output, in units of what is allowed."""
     device = torch.device("cuda", 0)
-    theirs = _module(task.source)
-    patch.setitem(sys.modules, "cuda_extension", _extension(submission, folder, device))
-    ours = _module(submission.text("model_new.py") or "")
+    theirs = module(task.source)
+    patch.setitem(sys.modules, "cuda_extension", extension(submission, folder, device))
+    ours = module(submission.text("model_new.py") or "")
     torch.manual_seed(seed)
     with torch.no_grad(), device:
         arguments = theirs["get_init_inputs"]()
@@ -42,13 +42,13 @@ def worst_error_on_gpu(
     return float((got.double() - best).abs().max() / allowed)
 
 
-def _module(source: str) -> dict[str, Any]:
+def module(source: str) -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "module"}
     exec(compile(source, "module.py", "exec"), namespace)
     return namespace
 
 
-def _extension(submission: Submission, folder: Path, device: torch.device) -> Any:
+def extension(submission: Submission, folder: Path, device: torch.device) -> Any:
     major, minor = torch.cuda.get_device_capability(device)
     build = NvccToolchain(f"sm_{major}{minor}", BuildCache(folder)).build(submission)
     files = dict(submission.files)

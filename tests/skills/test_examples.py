@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.skills.examples import blocks, example, task_of
+from tests.skills.examples import example, task_of
 from tests.skills.on_gpu import worst_error_on_gpu
 
 from cuda_gym.core import Outcome
@@ -59,10 +59,3 @@ def test_the_example_is_right_on_a_gpu(
         error = worst_error_on_gpu(task, submission, tmp_path, monkeypatch, seed=seed)
         assert math.isfinite(error)
         assert error <= 1.0
-
-
-@pytest.mark.parametrize("skill", skills().skills)
-def test_all_code_of_a_page_is_part_of_an_example(skill: str) -> None:
-    for block in blocks(skill):
-        language = block.info.split(" ")[0]
-        assert language in {"", "text", "json"} or block.file is not None, block.info

@@ -13,6 +13,7 @@ from cuda_gym.judge.judge import Judge
 from cuda_gym.tasks.registry import load_task
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(1, len(STEPS) + 1))
 def test_every_step_is_right(number: int, judge: Judge) -> None:
     findings = judge.verify(load_task("core/rmsnorm_residual"), submission(number))
