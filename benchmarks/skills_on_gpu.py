@@ -21,14 +21,14 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, for what the tests share
 
-from benchmarks.core_on_gpu import device_us, is_close, tensors  # noqa: E402
-from tests.skills.examples import example, task_of  # noqa: E402
-from tests.skills.on_gpu import extension, module  # noqa: E402
+from benchmarks.core_on_gpu import device_us, is_close, tensors
+from tests.skills.examples import example, task_of
+from tests.skills.on_gpu import extension, module
 
-from cuda_gym.core import Device, Submission, Task  # noqa: E402
-from cuda_gym.envs.skills import skills  # noqa: E402
-from cuda_gym.errors import CudaGymError  # noqa: E402
-from cuda_gym.tasks.sizes import sized_for  # noqa: E402
+from cuda_gym.core import Device, Submission, Task
+from cuda_gym.envs.skills import skills
+from cuda_gym.errors import CudaGymError
+from cuda_gym.tasks.sizes import sized_for
 
 RESULTS = Path(__file__).parent / "results" / "skills_on_gpu.md"
 
