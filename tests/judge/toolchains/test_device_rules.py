@@ -30,9 +30,20 @@ def test_a_kernel_that_returns_a_value_is_told() -> None:
     assert "kernel k returns a value" in warning
 
 
+def test_a_launch_of_what_is_no_kernel_is_told_with_both_lines() -> None:
+    (warning,) = said('void k(float* x) {}\nextern "C" void run(float* x) { k<<<1, 1>>>(x); }')
+    assert warning.startswith(
+        "kernels/f0.cu:2: warning: k (kernels/f0.cu:1) is launched, but is no"
+    )
+    assert warning.endswith("write __global__ in front of it")
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "#define KERNEL __global__ void\nKERNEL k(float* x) {}\nvoid run(float* x) { k<<<1, 1>>>(x); }",
+        "void k(int n) {}\n__global__ void k(float* x) {}\nvoid run(float* x) { k<<<1, 1>>>(x); }",
+        "void k(int n) {}\nvoid run(void (*k)(float*), float* x) { k<<<1, 1>>>(x); }",
         "__device__ " + HOST + KERNEL,
         "__host__ __device__ " + HOST + KERNEL,
         "constexpr " + HOST + KERNEL,

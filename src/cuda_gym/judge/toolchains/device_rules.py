@@ -2,6 +2,7 @@
 
     __global__ float k(...)           a kernel returns nothing
     float f(float x); ... f(x)        a kernel calls what is there for the host alone
+    void k(float* x); ... k<<<1, 1>>> what is launched is no kernel
 
 On the device `cpu` both run. They are warnings there, so that nobody learns what holds nowhere else.
 
@@ -12,7 +13,7 @@ of classes, lambdas, and what macros make.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cuda_gym.core import Diagnostic, Severity
@@ -55,6 +56,7 @@ def device_rule_warnings(files: Mapping[str, str]) -> tuple[Diagnostic, ...]:
         if function.name not in ours and not _is_declared_for_device(function.name, files)
     }
     found = [warning for f in functions if f.is_device for warning in _warnings(f, hosts)]
+    found += [warning for f in functions for warning in _launches(f, functions, files)]
     return tuple(dict.fromkeys(found))[:_MOST]
 
 
@@ -110,14 +112,38 @@ def _warnings(function: _Function, hosts: Mapping[str, _Function]) -> Iterator[D
         host = hosts.get(token.text)
         if host is None or texts[at + 1] != "(" or token.text in function.words:
             continue
-        before = texts[at - 1] if at else ""
-        if before in _MEMBERS or (re.match(r"\w", before) and before not in _BEFORE_A_CALL):
+        last = texts[at - 1] if at else ""
+        if last in _MEMBERS or (re.match(r"\w", last) and last not in _BEFORE_A_CALL):
             continue
         yield _warning(
             function.file, token.line,
             f"{host.name} ({host.file}:{host.line}) is a function of the host, and a GPU's compiler "
             "refuses the call; write __device__ in front of it",
         )  # fmt: skip
+
+
+def _launches(
+    function: _Function, functions: Sequence[_Function], files: Mapping[str, str]
+) -> Iterator[Diagnostic]:
+    """Launches of functions that nothing makes a kernel."""
+    texts = [token.text for token in function.body]
+    for at, token in enumerate(function.body):
+        is_launch = texts[at + 1 : at + 4] == ["<", "<", "<"] and token.text not in function.words
+        named = [other for other in functions if other.name == token.text] if is_launch else []
+        if not named or texts[at - 1 : at] in (["."], ["->"], ["::"]):
+            continue
+        if not any("__global__" in f.before or _has_macro(f.before, files) for f in named):
+            yield _warning(
+                function.file, token.line,
+                f"{token.text} ({named[0].file}:{named[0].line}) is launched, but is no kernel, and "
+                "a GPU's compiler refuses that; write __global__ in front of it",
+            )  # fmt: skip
+
+
+def _has_macro(words: Iterable[str], files: Mapping[str, str]) -> bool:
+    """Whether a macro of the submission stands among the words: it may make a kernel."""
+    macro = re.compile(rf"#\s*define\s+(?:{'|'.join(map(re.escape, words)) or '$^'})\b")
+    return any(macro.search(text) for text in files.values())
 
 
 def _warning(file: str, line: int, message: str) -> Diagnostic:
