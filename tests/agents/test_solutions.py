@@ -23,11 +23,39 @@ SIZES = ((1, 1, 1, 1), (7, 13, 5, 9), (33, 100, 17, 1), (65, 67, 64, 35), (3, 51
 """Values for the constants of a task, in their order; what a task has no constant for is left."""
 
 OTHER_SIZES: dict[str, tuple[tuple[int, ...], ...]] = {
+    "core/attention": ((2, 1, 33, 35), (1, 2, 32, 32), (1, 1, 67, 64), (2, 3, 130, 17)),
+    "core/conv2d_relu": (
+        (1, 1, 1, 1, 1),
+        (2, 3, 5, 9, 7),
+        (1, 8, 8, 32, 32),
+        (2, 5, 17, 3, 33),
+        (1, 2, 9, 4, 100),
+    ),
+    "core/depthwise_conv3x3": (
+        (1, 1, 1, 1),
+        (7, 3, 5, 2),
+        (2, 3, 7, 33),
+        (1, 5, 2, 34),
+        (3, 2, 3, 99),
+    ),
     "core/group_norm": (
         (1, 1, 1, 1, 2),
         (7, 3, 9, 5, 1),
         (3, 2, 12, 17, 13),
         (2, 5, 5, 33, 31),
+    ),
+    "core/pixel_shuffle": (
+        (1, 1, 1, 1, 1),
+        (3, 2, 5, 9, 2),
+        (2, 3, 7, 33, 3),
+        (1, 2, 9, 150, 2),
+        (1, 1, 3, 131, 4),
+    ),
+    "core/rotary_embedding": (
+        (1, 1, 1, 1, 1),
+        (2, 13, 5, 9, 31),
+        (3, 7, 17, 33, 7),
+        (2, 5, 3, 64, 64),
     ),
 }
 """The same for tasks whose constants are more, or depend on each other."""
