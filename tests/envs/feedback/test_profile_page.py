@@ -65,6 +65,15 @@ def test_a_busy_machine_allows_no_conclusion(make_verdict: Judged) -> None:
     assert "measured anew" in text.split("Next:")[1]
 
 
+def test_a_rough_measurement_that_is_all_below_one_is_slower(make_verdict: Judged) -> None:
+    verdict = make_verdict(Outcome.CORRECT, 0.5)
+    assert verdict.timing is not None
+    rough = replace(verdict, timing=replace(verdict.timing, speedup_low=0.4, speedup_high=0.6))
+    text = describe_verdict(rough, FILES)
+    assert text.startswith("About 0.50x: slower than torch.compile.")
+    assert "loses to torch.compile" in text
+
+
 def test_a_kernel_is_told_once(
     make_verdict: Judged,
     make_profile: Callable[..., Profile],

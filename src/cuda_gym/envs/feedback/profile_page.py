@@ -58,20 +58,18 @@ def describe_standing(timing: Timing) -> str:
     ...                          speedup_high=2.1, num_blocks=8, num_calls=64, timer="wall"))
     '2.00x as fast as torch.compile.'
     """
-    if is_uncertain(timing):
-        return (
-            f"About {timing.speedup:.2f}x torch.compile; the machine was too busy to say more "
-            f"({timing.speedup_low:.2f} to {timing.speedup_high:.2f})."
-        )
+    ratio = f"{'About ' if is_uncertain(timing) else ''}{timing.speedup:.2f}x"
     if timing.speedup_low <= 1.0 <= timing.speedup_high:
-        return f"{timing.speedup:.2f}x: level with torch.compile within the noise."
+        if is_uncertain(timing):
+            return f"{ratio} torch.compile; the machine was too busy to say which is faster."
+        return f"{ratio}: level with torch.compile within the noise."
     if timing.speedup < 1.0:
-        return f"{timing.speedup:.2f}x: slower than torch.compile."
-    return f"{timing.speedup:.2f}x as fast as torch.compile."
+        return f"{ratio}: slower than torch.compile."
+    return f"{ratio} as fast as torch.compile."
 
 
 def is_uncertain(timing: Timing) -> bool:
-    """Whether the ends of the interval are too far apart for a conclusion."""
+    """Whether the ends of the interval are far apart."""
     return timing.speedup_high > _WIDE * timing.speedup_low
 
 
@@ -143,10 +141,10 @@ def _best(verdict: Verdict, best: Verdict | None) -> str:
 
 
 def _next(timing: Timing) -> str:
-    if is_uncertain(timing):
-        return "Next: work on that limit, or submit: what counts is measured anew."
     if timing.speedup_high < 1.0:
         return "Next: work on that limit; below 1x it loses to torch.compile."
+    if timing.speedup_low <= 1.0 and is_uncertain(timing):
+        return "Next: work on that limit, or submit: what counts is measured anew."
     if timing.speedup_low <= 1.0:
         return "Next: work on that limit; measuring again will not change the result."
     return "Next: submit, or work on that limit."
