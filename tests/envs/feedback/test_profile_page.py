@@ -60,7 +60,7 @@ def test_a_busy_machine_allows_no_conclusion(make_verdict: Judged) -> None:
     wide = replace(verdict, timing=replace(verdict.timing, speedup_low=0.4, speedup_high=3.0))
     text = describe_verdict(wide, FILES)
     assert text.startswith(
-        "About 0.50x torch.compile; the machine was too busy to say more (0.40 to"
+        "About 0.50x torch.compile; the machine was too busy to say which is faster."
     )
     assert "measured anew" in text.split("Next:")[1]
 
