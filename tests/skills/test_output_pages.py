@@ -8,13 +8,25 @@ import pytest
 from benchmarks.worked_example import submission
 from tests.skills.examples import blocks
 
-from cuda_gym.core import Build, KernelResources, Outcome, Submission, Task
+from cuda_gym.core import (
+    Build,
+    DeviceRates,
+    Findings,
+    KernelResources,
+    KernelTime,
+    Outcome,
+    Profile,
+    Submission,
+    Task,
+    Timing,
+    Verdict,
+    Work,
+)
 from cuda_gym.envs.feedback.compile_page import describe_build
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.feedback.profile_page import describe_verdict
 from cuda_gym.judge.judge import Judge
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import find_compiler
-from cuda_gym.tasks.registry import load_task
 
 TASK = """\
 import torch
@@ -132,9 +144,58 @@ def test_resources_are_told_in_the_form_that_the_page_shows() -> None:
     assert_said(page, describe_build(build))
 
 
-@pytest.mark.slow
-def test_profile_says_what_the_page_shows(judge: Judge) -> None:
+def test_profile_says_what_the_page_shows() -> None:
     [page] = [b.body for b in blocks("profile_output") if b.info == "text of=profile"]
     first = submission(1)
-    verdict = judge.judge(load_task("core/rmsnorm_residual"), first)
-    assert_said(page, describe_verdict(verdict, first))
+    said = describe_verdict(measured(first), first)
+    lines = said.splitlines()
+    assert [line for line in page.splitlines() if line not in lines] == []
+
+
+def measured(first: Submission) -> Verdict:
+    """What was measured when the page was written."""
+    summary = "Right on 8 hidden draws; the largest error is 7% of what is allowed."
+    return Verdict(
+        outcome=Outcome.CORRECT,
+        task_id="core/rmsnorm_residual",
+        submission=first.hash,
+        device="cpu",
+        findings=Findings(outcome=Outcome.CORRECT, summary=summary),
+        fingerprint=None,
+        timing=Timing(
+            time_us=1450.0,
+            compile_us=341.9,
+            speedup=0.23,
+            speedup_low=0.22,
+            speedup_high=0.25,
+            num_blocks=10,
+            num_calls=80,
+            timer="wall",
+            eager_us=573.1,
+        ),
+        profile=Profile(
+            call_us=1510.0,
+            kernels=(
+                KernelTime(
+                    name="add_kernel",
+                    launches=1,
+                    total_us=416.6,
+                    grid=(4096,),
+                    block=(256,),
+                    mode="loop",
+                ),
+                KernelTime(
+                    name="normalise_kernel",
+                    launches=1,
+                    total_us=1010.0,
+                    grid=(1,),
+                    block=(1024,),
+                    mode="loop",
+                ),
+            ),
+            work=Work(read_bytes=8_392_704, written_bytes=4_194_304, flops=5.24e6),
+            rates=DeviceRates(
+                copy_gb_per_s=32.6, gflop_per_s=203.0, cache_bytes=33_554_432, num_cores=2
+            ),
+        ),
+    )
