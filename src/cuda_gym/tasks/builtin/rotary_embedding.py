@@ -22,6 +22,9 @@ class Model(nn.Module):
     be and a column for each pair.
     """
 
+    cos: torch.Tensor
+    sin: torch.Tensor
+
     def __init__(self, num_pairs: int, max_positions: int) -> None:
         super().__init__()
         frequencies = 10000.0 ** (-torch.arange(num_pairs) / num_pairs)
