@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -210,20 +210,17 @@ def _devices(value: str) -> tuple[str, ...]:
 
 
 def _unknown(shelf: SkillShelf, name: str, wanted: str) -> str:
-    def nearness(skill: Skill) -> float:
-        return max(
-            difflib.SequenceMatcher(None, wanted[:60], word).ratio() for word in _words(skill)
-        )
-
-    nearest = sorted(shelf.skills.values(), key=nearness, reverse=True)[:_NEAREST]
+    near = sorted(shelf.skills.values(), key=lambda skill: _nearness(skill, wanted), reverse=True)
     why = next((f" It is broken: {b.why}" for b in shelf.broken if b.name == wanted), "")
     return (
         f"There is no skill {name[:60]!r}.{why} The nearest are "
-        f"{', '.join(skill.name for skill in nearest)}; read_skill without a name lists all."
+        f"{', '.join(skill.name for skill in near[:_NEAREST])}; read_skill without a name lists all."
     )
 
 
-def _words(skill: Skill) -> Iterator[str]:
-    """What an agent may have meant by another name: the name, and the words that describe it."""
-    yield skill.name
-    yield from re.findall(r"[a-z]{4,}", skill.description.lower())
+def _nearness(skill: Skill, wanted: str) -> float:
+    """How likely a skill is meant: by its name, the words that describe it, and what it is about."""
+    names = [skill.name, *re.findall(r"[a-z]{4,}", skill.description.lower())]
+    alike = max(difflib.SequenceMatcher(None, wanted[:60], word).ratio() for word in names)
+    mentions = skill.text.lower().count(wanted.replace("_", " ")) if len(wanted) > 2 else 0
+    return max(alike, (0.6 + min(mentions, 20) / 100) if mentions else 0.0)
