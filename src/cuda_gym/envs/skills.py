@@ -220,7 +220,12 @@ def _unknown(shelf: SkillShelf, name: str, wanted: str) -> str:
 
 def _nearness(skill: Skill, wanted: str) -> float:
     """How likely a skill is meant: by its name, the words that describe it, and what it is about."""
-    names = [skill.name, *re.findall(r"[a-z]{4,}", skill.description.lower())]
-    alike = max(difflib.SequenceMatcher(None, wanted[:60], word).ratio() for word in names)
+    alike = _ratio(wanted, skill.name)
+    described = max(_ratio(wanted, w) for w in re.findall(r"[a-z]{4,}", skill.description.lower()))
     mentions = skill.text.lower().count(wanted.replace("_", " ")) if len(wanted) > 2 else 0
-    return max(alike, (0.6 + min(mentions, 20) / 100) if mentions else 0.0)
+    said = 0.6 + min(mentions, 20) / 100 if mentions else 0.0
+    return max(alike, 0.9 * described, said)
+
+
+def _ratio(a: str, b: str) -> float:
+    return difflib.SequenceMatcher(None, a[:60], b).ratio()
