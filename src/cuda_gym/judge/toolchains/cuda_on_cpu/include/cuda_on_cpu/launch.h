@@ -118,7 +118,8 @@ inline void launch_either(const char* kernel, const Configuration& configuration
 
 // The first words of every kernel. As constant locals its indices cost no memory traffic; the
 // impossible ranges (the runtime refuses such launches) tell the vectoriser that
-// blockIdx.x * blockDim.x + threadIdx.x never wraps, so that neighbours load from neighbours.
+// blockIdx.x * blockDim.x + threadIdx.x never wraps, nor does it with blockIdx.y or blockIdx.z, so
+// that neighbours load from neighbours.
 #define CUDA_ON_CPU_PROLOGUE                                                                      \
   const ::cuda_on_cpu::Index threadIdx = cuda_on_cpu_thread.thread_index;                         \
   const ::cuda_on_cpu::Index blockIdx = cuda_on_cpu_thread.block_index;                           \
@@ -135,5 +136,6 @@ inline void launch_either(const char* kernel, const Configuration& configuration
 #define CUDA_ON_CPU_PROLOGUE_KNOWS                                                                \
   (void)threadIdx, (void)blockIdx, (void)blockDim, (void)gridDim;                                 \
   if (blockIdx.x * blockDim.x > 0x7fffffffu - 1024 || blockIdx.y * blockDim.y > 0x7fffffffu - 1024 || \
+      blockIdx.y > 65534 || blockIdx.z > 65534 ||                                                 \
       blockDim.x > 1024 || threadIdx.x > 1023 || threadIdx.y > 1023 || threadIdx.z > 63)          \
     __builtin_unreachable();
