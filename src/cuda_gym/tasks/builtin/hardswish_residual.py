@@ -1,7 +1,7 @@
 """Scale, shift, hard swish and residual
 
 The end of a block of a mobile vision network at inference, where batch normalisation has become a
-scale and a shift: five operators of PyTorch, one pass over memory.
+scale and a shift: four operators of PyTorch, one pass over memory.
 """
 
 import torch
