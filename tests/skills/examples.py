@@ -21,18 +21,18 @@ class Block:
     """A fenced block of a page."""
 
     info: str
-    """What stands behind the fence: `cuda file=kernels/x.cu`."""
+    """What stands behind the fence: `cuda file=kernels/x.cu`, or `wrong=` where it is a mistake."""
     body: str
 
     @property
     def file(self) -> str | None:
-        found = re.search(r"\bfile=(\S+)", self.info)
+        found = re.search(r"\b(?:file|wrong)=(\S+)", self.info)
         return None if found is None else found[1]
 
     @property
     def is_wrong(self) -> bool:
         """Whether the page shows it as a mistake."""
-        return " wrong " in f" {self.info} "
+        return " wrong=" in self.info
 
 
 def blocks(skill: str) -> list[Block]:

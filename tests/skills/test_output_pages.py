@@ -91,7 +91,7 @@ def shown_with(skill: str, tool: str) -> list[tuple[str, str, str]]:
     return [
         (code.file, code.body, page.body)
         for code, page in pairs
-        if code.is_wrong and code.file and page.info == f"text of={tool}"
+        if code.is_wrong and code.file and page.info == f"text says={tool}"
     ]
 
 
@@ -145,7 +145,7 @@ def test_resources_are_told_in_the_form_that_the_page_shows() -> None:
 
 
 def test_profile_says_what_the_page_shows() -> None:
-    [page] = [b.body for b in blocks("profile_output") if b.info == "text of=profile"]
+    [page] = [b.body for b in blocks("profile_output") if b.info == "text says=profile"]
     first = submission(1)
     said = describe_verdict(measured(first), first)
     lines = said.splitlines()
