@@ -16,7 +16,7 @@ __all__ = ["describe_draws", "describe_memory"]
 
 _MAX_FINDINGS = 4
 _MAX_FINDING_CHARS = 1000
-_MAX_TEXT = 240
+_MAX_TEXT = 300
 _MAX_DESCRIPTION = 160
 
 

@@ -7,12 +7,12 @@ from torch import Tensor
 
 from cuda_gym.judge.verification.pattern_sample import SAMPLE, SHARE
 
-__all__ = ["describe_places", "dimension_name"]
+__all__ = ["describe_places", "dimension_name", "plural_name"]
 
 _NAMES = {
     1: ("element",),
     2: ("row", "column"),
-    3: ("matrix", "row", "column"),
+    3: ("batch item", "row", "column"),
     4: ("batch item", "channel", "row", "column"),
     5: ("batch item", "channel", "slice", "row", "column"),
 }
@@ -28,10 +28,19 @@ def dimension_name(dim: int, ndim: int) -> str:
     """What one index of a dimension is called, by its place.
 
     >>> dimension_name(1, 4), dimension_name(3, 4), dimension_name(5, 6)
-    ('channel', 'column', 'dimension 5')
+    ('channel', 'column', 'dimension-5 index')
     """
     names = _NAMES.get(ndim)
-    return names[dim] if names else f"dimension {dim}"
+    return names[dim] if names else f"dimension-{dim} index"
+
+
+def plural_name(dim: int, ndim: int) -> str:
+    """What several indices of a dimension are called.
+
+    >>> plural_name(1, 4), plural_name(5, 6)
+    ('channels', 'dimension-5 indices')
+    """
+    return _plural(dimension_name(dim, ndim))
 
 
 def describe_places(wrong: Tensor) -> str | None:
@@ -81,10 +90,11 @@ def _along(wrong: Tensor, dim: int, count: int) -> tuple[str, float] | None:
     if counts[is_hit].sum() < SHARE * count or len(hit) == size:
         return None
     name = dimension_name(dim, wrong.ndim)
-    said = _indices(hit, size, name)
+    said = None if len(hit) == size - 1 > 1 else _indices(hit, size, name)
     if said is None and count / size >= _MIN_A_INDEX:
         rest = _indices((~is_hit).nonzero().flatten(), size, name)
         said = None if rest is None else f"every {name} but {rest.removeprefix('only ')}"
+    said = said or _indices(hit, size, name)
     return None if said is None else (said, len(hit) / size)
 
 
@@ -108,12 +118,12 @@ def _indices(hit: Tensor, size: int, name: str) -> str | None:
         span = f"from {first} on" if last + step >= size else f"from {first} to {last}"
         return f"only every {_ordinal(step)} {name}, {span} (of {size})"
     if first == 0:
-        return f"only the first {number} {name}s (of {size})"
+        return f"only the first {number} {_plural(name)} (of {size})"
     if last != size - 1:
-        return f"only {name}s {first} to {last} (of {size})"
+        return f"only {_plural(name)} {first} to {last} (of {size})"
     tile = next((t for t in (1024, 512, 256, 128, 64, 32, 16, 8) if first % t == 0), None)
     why = "" if tile is None else f", from a multiple of {tile} on"
-    return f"only the last {number} {name}s (of {size}){why}: {first} to {last}"
+    return f"only the last {number} {_plural(name)} (of {size}){why}: {first} to {last}"
 
 
 def _tail(wrong: Tensor, count: int, *, is_flat: bool) -> str | None:
@@ -216,3 +226,7 @@ def _ordinal(number: int) -> str:
     tens = number % 100
     ending = "th" if 10 < tens < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
+
+
+def _plural(name: str) -> str:
+    return f"{name.removesuffix('ex')}ices" if name.endswith("index") else f"{name}s"

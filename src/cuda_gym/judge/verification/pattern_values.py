@@ -9,7 +9,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from cuda_gym.judge.verification.pattern_places import dimension_name
+from cuda_gym.judge.verification.pattern_places import plural_name
 from cuda_gym.judge.verification.pattern_sample import Wrong, are_close, mostly
 
 __all__ = ["describe_moves", "describe_values"]
@@ -134,7 +134,7 @@ def _moved(seen: Wrong) -> Iterator[tuple[str, Tensor]]:
             yield f"each row has the values of the {word} row", at(seen.positions + step * width)
     for one, two in reversed(list(combinations(range(len(shape)), 2))):
         if shape[one] > 1 and shape[two] > 1:
-            names = f"{dimension_name(one, len(shape))}s and {dimension_name(two, len(shape))}s"
+            names = f"{plural_name(one, len(shape))} and {plural_name(two, len(shape))}"
             yield (
                 f"they hold the transposed output: {names} ({shape[one]} and {shape[two]}) are swapped",
                 _transposed(seen, one, two),
