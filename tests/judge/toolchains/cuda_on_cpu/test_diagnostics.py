@@ -71,3 +71,31 @@ def test_long_messages_and_long_lists_are_cut() -> None:
     found = parse_diagnostics(output, FILES)
     assert len(found) == 30
     assert all(len(d.message) <= 600 for d in found)
+
+
+def test_an_error_inside_a_template_of_the_agent_names_who_instantiates_it() -> None:
+    output = (
+        "kernels/k.cu: In instantiation of 'T sum_of(const float*) [with T = float]':\n"
+        "kernels/k.cu:17:41:   required from here\n"
+        "kernels/k.cu:8:56: error: 'one' is not a member of 'float'\n"
+        "kernels/k.cu:20:1: error: unrelated\n"
+    )
+    assert told(output) == [
+        "kernels/k.cu:8:56: error: 'one' is not a member of 'float'",
+        "kernels/k.cu:17:41: note: the template is instantiated here",
+        "kernels/k.cu:20:1: error: unrelated",
+    ]
+
+
+def test_what_gcc_says_of_addresses_and_aliases_is_told_as_it_was_written() -> None:
+    output = (
+        "kernels/k.cu:1:9: error: assignment of read-only location "
+        "'*(x + ((sizetype)(((long unsigned int)i) * 4)))'\n"
+        "kernels/k.cu:2:1: error: 'const cuda_on_cpu::Index' {aka 'const struct uint3'} has no member named 'w'\n"
+        "kernels/k.cu:3:1: error: no matching function for call to 'cuda_on_cpu::Configuration::Configuration(int)'\n"
+    )
+    assert [line.partition("error: ")[2] for line in told(output)] == [
+        "assignment of read-only location 'x[i]'",
+        "'const dim3' has no member named 'w'",
+        "a launch takes two to four values: kernel<<<grid, block, shared bytes, stream>>>(...)",
+    ]
