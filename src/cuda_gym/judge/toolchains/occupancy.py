@@ -108,15 +108,7 @@ def occupancy_of(
     Raises:
         ValueError: for a capability that is not known here, and for what no GPU can launch.
     """
-    if capability not in CAPABILITIES:
-        known = ", ".join(f"{major}.{minor}" for major, minor in CAPABILITIES)
-        major, minor = capability
-        raise ValueError(f"Compute capability {major}.{minor} is not known; known are {known}.")
-    if not 1 <= block_threads <= _MOST_THREADS or not 0 <= registers <= _MOST_REGISTERS:
-        raise ValueError(
-            f"No GPU launches {block_threads} threads of {registers} registers; a block has 1 to "
-            f"{_MOST_THREADS} threads, a thread at most {_MOST_REGISTERS} registers."
-        )
+    _require_launchable(capability, block_threads, registers)
     limits = _limits(CAPABILITIES[capability], block_threads, registers, shared_bytes)
     blocks = min(limits.values())
     warps = blocks * -(-block_threads // _WARP)
@@ -132,6 +124,18 @@ def occupancy_of(
         limited_by=None if warps == most else " and ".join(tight),
         registers_for_more=more,
     )
+
+
+def _require_launchable(capability: tuple[int, int], block_threads: int, registers: int) -> None:
+    if capability not in CAPABILITIES:
+        known = ", ".join(f"{major}.{minor}" for major, minor in CAPABILITIES)
+        major, minor = capability
+        raise ValueError(f"Compute capability {major}.{minor} is not known; known are {known}.")
+    if not 1 <= block_threads <= _MOST_THREADS or not 0 <= registers <= _MOST_REGISTERS:
+        raise ValueError(
+            f"No GPU launches {block_threads} threads of {registers} registers; a block has 1 to "
+            f"{_MOST_THREADS} threads, a thread at most {_MOST_REGISTERS} registers."
+        )
 
 
 def _limits(

@@ -76,13 +76,13 @@ def test_long_messages_and_long_lists_are_cut() -> None:
 def test_an_error_inside_a_template_of_the_agent_names_who_instantiates_it() -> None:
     output = (
         "kernels/k.cu: In instantiation of 'T sum_of(const float*) [with T = float]':\n"
-        "kernels/k.cu:17:41:   required from here\n"
-        "kernels/k.cu:8:56: error: 'one' is not a member of 'float'\n"
+        "kernels/k.cu:17:4:   required from here\n"
+        "kernels/k.cu:8:5: error: 'one' is not a member of 'float'\n"
         "kernels/k.cu:20:1: error: unrelated\n"
     )
     assert told(output) == [
-        "kernels/k.cu:8:56: error: 'one' is not a member of 'float'",
-        "kernels/k.cu:17:41: note: the template is instantiated here",
+        "kernels/k.cu:8:5: error: 'one' is not a member of 'float'",
+        "kernels/k.cu:17:4: note: the template is instantiated here",
         "kernels/k.cu:20:1: error: unrelated",
     ]
 
