@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,8 +13,10 @@ from cuda_gym.core import Observation, Stage
 from cuda_gym.envs.actions import parse_action
 from cuda_gym.envs.skills import skills as read_skills
 from cuda_gym.errors import UnknownAgent
+from cuda_gym.judge.toolchains.cuda_library import library_calls
 from cuda_gym.judge.toolchains.cuda_parameters import ParameterKind
 from cuda_gym.judge.toolchains.launchers import Launcher, parse_launchers
+from cuda_gym.judge.verification.nests import flatten_outputs
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.tasks.registry import list_tasks, load_task
 
@@ -49,9 +51,10 @@ def _replayed(task_id: str) -> dict[str, str]:
 class _Recorder(ModuleType):
     """Stands where the judge puts `cuda_extension`: checks each call against its launcher."""
 
-    def __init__(self, launchers: tuple[Launcher, ...]) -> None:
+    def __init__(self, launchers: tuple[Launcher, ...], library: tuple[str, ...]) -> None:
         super().__init__("cuda_extension")
         self.called: list[str] = []
+        self.library = SimpleNamespace(**library_calls(library, lambda name: None))
         for launcher in launchers:
             setattr(self, launcher.name, self._function(launcher))
 
@@ -69,7 +72,7 @@ class _Recorder(ModuleType):
 
 def _model_new(task_id: str, monkeypatch: pytest.MonkeyPatch) -> tuple[type[nn.Module], _Recorder]:
     files = load_solution(task_id)
-    recorder = _Recorder(parse_launchers(files))
+    recorder = _Recorder(parse_launchers(files), load_task(task_id).library)
     monkeypatch.setitem(sys.modules, "cuda_extension", recorder)
     namespace: dict[str, Any] = {"__name__": "model_new"}
     exec(compile(files["model_new.py"], "model_new.py", "exec"), namespace)
@@ -108,10 +111,12 @@ def test_every_solution_is_put_together_like_its_reference(
     model_new, recorder = _model_new(task_id, monkeypatch)
     ours = model_new(*reference.init_inputs())
     ours.load_state_dict(model.state_dict())
-    output, expected = ours(*inputs), model(*inputs)
-    assert (output.shape, output.dtype) == (expected.shape, expected.dtype)
-    assert output.is_contiguous()
-    assert recorder.called == [task_id.removeprefix("core/")]
+    outputs, expected = (flatten_outputs(module(*inputs))[0] for module in (ours, model))
+    assert [(x.shape, x.dtype) for x in outputs] == [(x.shape, x.dtype) for x in expected]
+    assert all(output.is_contiguous() for output in outputs)
+    assert recorder.called == [
+        launcher.name for launcher in parse_launchers(load_solution(task_id))
+    ]
 
 
 def test_the_demonstration_mistypes_and_repairs() -> None:
@@ -133,7 +138,7 @@ def test_a_script_that_has_run_out_submits() -> None:
     assert all('"submit"' in text for text in texts[10:])
 
 
-@pytest.mark.parametrize("task_id", ["core/attention", "kernelbench/level1/1", "../softmax", ""])
+@pytest.mark.parametrize("task_id", ["core/soft_max", "kernelbench/level1/1", "../softmax", ""])
 def test_a_task_without_a_solution_is_answered_with_those_that_have_one(task_id: str) -> None:
     with pytest.raises(UnknownAgent, match=r"no solution for .* core/bias_gelu, .*core/softmax"):
         ScriptedAgent(task_id)

@@ -7,7 +7,12 @@ and widened on the way into the product. Widened in memory first, they would cos
 import torch
 from torch import nn
 
-TASK = {"family": "quantisation", "band": "hard", "roofline": "compute"}
+TASK = {
+    "family": "quantisation",
+    "band": "hard",
+    "roofline": "compute",
+    "sizes": {"cuda": {"batch_size": 512, "in_features": 2048, "out_features": 2048}},
+}
 
 
 class Model(nn.Module):
