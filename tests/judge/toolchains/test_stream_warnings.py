@@ -62,6 +62,10 @@ def test_a_launch_that_names_a_stream_is_left_alone(source: str) -> None:
     assert told(source) == []
 
 
+def test_what_cannot_be_read_is_left_to_the_compiler() -> None:
+    assert len(told("void f() { k<<<1, 2>>>(); }\n#if 0\n <<< torn\n#endif")) == 1
+
+
 def test_many_launches_are_folded() -> None:
     launches = "\n".join("k<<<1, 2>>>();" for _ in range(10))
     warnings = told(f"void f(cudaStream_t s) {{\n{launches}\n}}")

@@ -12,10 +12,12 @@ Covered: launches in host functions of `.cu` files. Not covered: launches inside
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind, declarations
 from cuda_gym.judge.toolchains.cuda_on_cpu.launches import LaunchText, launches_in
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, closing
@@ -29,9 +31,6 @@ def stream_warnings(files: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     >>> source = 'extern "C" void f(int* x, cudaStream_t s) { k<<<1, 32>>>(x); }'
     >>> print(*stream_warnings({"kernels/a.cu": source}))  # doctest: +ELLIPSIS
     kernels/a.cu:1:45: warning: kernel k is launched on the default ...; write k<<<1, 32, 0, s>>>(...)
-
-    Raises:
-        CompileError: where a launch cannot be read.
     """
     sources = [Source(path, files[path]) for path in sorted(files) if path.endswith(".cu")]
     found = [warning for source in sources for warning in _warnings(source)]
@@ -69,7 +68,7 @@ def _warnings(source: Source) -> Iterator[Diagnostic]:
         and not declaration.is_kernel
         and not declaration.has("__device__")
     ]
-    for launch in launches_in(source):
+    for launch in _readable_launches(source):
         start = launch.callee[0]
         host = next((host for host in hosts if host.start <= start < host.end), None)
         given = _parts(source, *launch.configuration)
@@ -81,6 +80,12 @@ def _warnings(source: Source) -> Iterator[Diagnostic]:
                 source.column(start),
                 _message(source, launch, given, host),
             )
+
+
+def _readable_launches(source: Source) -> Iterator[LaunchText]:
+    """Those up to the first that cannot be read: whether it is one the compiler knows."""
+    with contextlib.suppress(CompileError):
+        yield from launches_in(source)
 
 
 def _message(source: Source, launch: LaunchText, given: Sequence[str], host: Declaration) -> str:

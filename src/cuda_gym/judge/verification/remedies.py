@@ -58,7 +58,8 @@ def _data_race(finding: MemoryFinding) -> str:
     if "blocks of a launch" in finding.text:
         return (
             "let each block write elements of its own, or use atomicAdd, or a second kernel for what "
-            "needs the result of all blocks"
+            "needs the result of all blocks; where a block runs over into its neighbour's elements, guard "
+            "with `if (i < n)`"
         )
     lines = sorted({side.line for side in finding.sides if side.line is not None})
     is_one_line = len(lines) == 1
