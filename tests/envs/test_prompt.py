@@ -36,7 +36,8 @@ def test_every_core_task_is_explained_within_the_budget(task: Task) -> None:
     assert "\n\n\n" not in text.split("\nmodel.py\n")[0]
     assert "You have 7 turns" in text
     assert [name for name in TOOL_NAMES if f"\n- {name}(" not in text] == []
-    assert [name for name in skills().skills if name not in text] == []
+    served = [skill.name for skill in skills().skills.values() if "cpu" in skill.devices]
+    assert f"`read_skill` has {', '.join(served)}." in text
 
 
 def test_the_first_observation_is_the_system_prompt(task: Task, judge: Any) -> None:
@@ -46,6 +47,13 @@ def test_the_first_observation_is_the_system_prompt(task: Task, judge: Any) -> N
     assert first.text == system_prompt(task, CPU, reward="milestone", max_turns=1)
     assert "You have one turn." in first.text
     assert "pays each improvement" not in first.text
+
+
+def test_a_prompt_for_a_gpu_names_no_skill_of_the_cpu_device(task: Task) -> None:
+    text = system_prompt(task, "cuda:1")
+    assert "on device cuda:1." in text
+    assert "launchers, " in text
+    assert "cpu" not in text
 
 
 def test_a_model_with_native_tools_is_not_told_of_them_in_words(task: Task) -> None:
