@@ -49,11 +49,13 @@ def test_the_first_observation_is_the_system_prompt(task: Task, judge: Any) -> N
     assert "pays each improvement" not in first.text
 
 
-def test_a_prompt_for_a_gpu_names_no_skill_of_the_cpu_device(task: Task) -> None:
+def test_a_prompt_for_a_gpu_has_its_skills_and_its_sizes(task: Task) -> None:
     text = system_prompt(task, "cuda:1")
     assert "on device cuda:1." in text
     assert "launchers, " in text
     assert "cpu" not in text
+    assert "batch_size = 1024\n" in system_prompt("core/softmax", "cpu")
+    assert "batch_size = 1024\n" not in system_prompt("core/softmax", "cuda")
 
 
 def test_a_model_with_native_tools_is_not_told_of_them_in_words(task: Task) -> None:

@@ -18,6 +18,7 @@ from cuda_gym.envs.skills import skills
 from cuda_gym.envs.tools import TOOL_NAMES, Tools
 from cuda_gym.judge.toolchains.registry import resolve_device
 from cuda_gym.tasks.registry import load_task
+from cuda_gym.tasks.sizes import sized_for
 
 __all__ = ["PAYS", "system_prompt", "workspace_page"]
 
@@ -42,7 +43,7 @@ def system_prompt(
     r"""All that an agent must know: the task, what pays, the rules, how to act, the budget.
 
     Args:
-        task: A task, or the id of one.
+        task: A task, or the id of one, which then has its sizes for the device.
         device: Where kernels run; `auto` is the best that can be driven here.
         reward: What pays: `speedup`, `log_speedup` or `milestone`.
         max_turns: Actions in an episode.
@@ -57,10 +58,11 @@ def system_prompt(
     Task core/softmax: Softmax over rows
     """
     Rules(reward=reward, max_turns=max_turns)
+    where = _device(device)
     return _render(
         "system",
-        load_task(task) if isinstance(task, str) else task,
-        _device(device),
+        sized_for(load_task(task), where) if isinstance(task, str) else task,
+        where,
         pays=PAYS[reward],
         pays_at_once=reward in _PAYS_AT_ONCE,
         turns="one turn" if max_turns == 1 else f"{max_turns} turns, one action each",
