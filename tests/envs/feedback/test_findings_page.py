@@ -83,3 +83,21 @@ def test_the_first_error_is_told_once() -> None:
     text = describe_findings(findings, Submission.of({"kernels/a.cu": "i;"}))
     assert text.startswith("It does not compile: 2 errors in kernels/a.cu.\n")
     assert text.count("(2 errors in all)") == 0
+
+
+def test_what_was_printed_and_told_above_is_not_told_again(make_findings: Find) -> None:
+    findings = replace(
+        make_findings(Outcome.RUNTIME_ERROR),
+        summary="The submission crashed: illegal address 0x12 in kernel k.",
+        output="mine\nillegal address 0x12 in kernel k\n",
+    )
+    text = describe_findings(findings, FILES)
+    assert "It printed:\n  mine\nNext" in text
+    assert text.count("illegal address") == 1
+
+
+def test_a_crash_that_the_memory_check_does_not_explain_is_still_to_be_repaired(
+    make_findings: Find,
+) -> None:
+    findings = replace(make_findings(Outcome.RUNTIME_ERROR), memory=())
+    assert describe_findings(findings, FILES).endswith("Next: repair the crash, then verify again.")

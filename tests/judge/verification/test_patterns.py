@@ -302,3 +302,28 @@ def test_nan_among_other_wrong_numbers_have_a_condition_of_their_own() -> None:
     assert pattern(x.log(), x.exp(), x=x).startswith(
         f"{int((x < 0).sum()):,} of them are NaN, only where x is negative: computed"
     )
+
+
+def test_a_few_elements_at_the_diagonal_or_below_it_are_none_of_these_patterns() -> None:
+    want = normal(128, 128)
+    got = want.clone()
+    for row, column in ((40, 0), (64, 32), (96, 17), (100, 64), (77, 5), (50, 49), (3, 3), (9, 9)):
+        got[row, column] += row + 5.0
+    assert "diagonal" not in pattern(got, want)
+    assert "diagonal" not in pattern(want + torch.diag(torch.arange(128.0) == 3), want)
+
+
+def test_all_but_a_part_of_a_vector_is_named() -> None:
+    want = normal(2000)
+    got = normal(2000, seed=2)
+    got[8:270] = want[8:270]
+    assert pattern(got, want) == "every element but elements 8 to 269 (of 2000)"
+
+
+def test_one_wrong_element_has_a_place_at_most() -> None:
+    want = normal(50, 70)
+    got = want.clone()
+    got[13, 17] = 0.0
+    assert pattern(got, want) == ""
+    got[-1, -1], got[13, 17] = 0.0, want[13, 17]
+    assert pattern(got, want) == "only the very last element"

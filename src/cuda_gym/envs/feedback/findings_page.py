@@ -44,8 +44,14 @@ def evidence(findings: Findings, submission: Submission) -> list[str]:
         describe_draws(findings.draws, is_clean=findings.memory == ()),
         describe_memory(findings.memory or (), submission, told=_headline(findings)),
         _warnings(findings) if has_run else "",
-        describe_printed(findings.output),
+        describe_printed(_untold(findings)),
     ]
+
+
+def _untold(findings: Findings) -> str:
+    """What was printed, without what the summary has taken from it."""
+    lines = findings.output.splitlines()
+    return "\n".join(line for line in lines if not line.strip() or line not in findings.summary)
 
 
 def _warnings(findings: Findings) -> str:
@@ -73,7 +79,7 @@ def _headline(findings: Findings) -> str:
 def _next(findings: Findings) -> str:
     if findings.memory:
         return "Next: repair what the memory check found, then verify again."
-    if findings.memory is not None and not findings.draws:
+    if findings.outcome is Outcome.CORRECT and not findings.draws:
         return "Next: verify compares its outputs."
     if findings.outcome is Outcome.WRONG and not any(not draw.passed for draw in findings.draws):
         return "Next: repair what forward returns, then verify again."

@@ -91,7 +91,8 @@ def _along(wrong: Tensor, dim: int, count: int) -> tuple[str, float] | None:
         return None
     name = dimension_name(dim, wrong.ndim)
     said = None if len(hit) == size - 1 > 1 else _indices(hit, size, name)
-    if said is None and count / size >= _MIN_A_INDEX:
+    is_full = count >= _FULL * len(hit) * (wrong.numel() // size)
+    if said is None and (count / size >= _MIN_A_INDEX or is_full):
         rest = _indices((~is_hit).nonzero().flatten(), size, name)
         said = None if rest is None else f"every {name} but {rest.removeprefix('only ')}"
     said = said or _indices(hit, size, name)
@@ -146,28 +147,27 @@ def _tail(wrong: Tensor, count: int, *, is_flat: bool) -> str | None:
 
 
 def _triangle(wrong: Tensor, count: int) -> str | None:
+    """The diagonal of the last two dimensions, or a side of it, where at least half of that is wrong."""
     if wrong.ndim < 2 or min(wrong.shape[-2:]) < 4:
         return None
-    names = f"{dimension_name(wrong.ndim - 1, wrong.ndim)} and {dimension_name(wrong.ndim - 2, wrong.ndim)}"
+    pages = wrong.numel() // (wrong.shape[-2] * wrong.shape[-1])
+    on_diagonal = pages * min(wrong.shape[-2:])
+    above_diagonal = pages * int(torch.ones(wrong.shape[-2:], dtype=torch.bool).triu(1).sum())
+    below_diagonal = wrong.numel() - above_diagonal - on_diagonal
     diagonal = int(wrong.diagonal(dim1=-2, dim2=-1).sum())
-    if diagonal >= SHARE * count:
-        return f"only the diagonal ({names} are equal)"
     above = int(torch.triu(wrong, 1).sum())
-    below = count - above - diagonal
-    if above >= SHARE * count:
-        return "only above the diagonal (column > row)"
-    if below >= SHARE * count:
-        return "only below the diagonal (column < row)"
-    if not _all_but_diagonal(wrong, count, diagonal):
-        return None
-    return (
-        "everywhere but on the diagonal: an index of a row in place of a column's, or the reverse?"
-    )
-
-
-def _all_but_diagonal(wrong: Tensor, count: int, diagonal: int) -> bool:
-    size = wrong.diagonal(dim1=-2, dim2=-1).numel()
-    return not diagonal and count >= _FULL * (wrong.numel() - size)
+    for number, size, said in (
+        (diagonal, on_diagonal, "only the diagonal (column and row are equal)"),
+        (above, above_diagonal, "only above the diagonal (column > row)"),
+        (count - above - diagonal, below_diagonal, "only below the diagonal (column < row)"),
+    ):
+        if number >= SHARE * count and number >= _SPARSE * size:
+            return said
+    if not diagonal and count >= _FULL * (wrong.numel() - on_diagonal):
+        return (
+            "everywhere but on the diagonal: a row's index in place of a column's, or the reverse?"
+        )
+    return None
 
 
 def _tiles(wrong: Tensor) -> str | None:

@@ -79,8 +79,8 @@ def _nan(
 
 def _what(seen: Wrong, wrong: Tensor, given: Mapping[str, Tensor]) -> str | None:
     """The first that fits, of those wrong elements that are numbers."""
-    if bool(seen.ours.isnan().all()):
-        return None
+    if len(seen.positions) < 2 or bool(seen.ours.isnan().all()):
+        return None  # of one element, both numbers are told
     sizes = {size for tensor in (*given.values(), seen.want) for size in tensor.shape}
     return (
         describe_values(seen, sizes)
