@@ -68,6 +68,10 @@ def test_grid_and_block_are_ints_or_tuples(module: ModuleType) -> None:
     out = torch.zeros(24, dtype=torch.int32)
     module.kernel("where")[(3, 4), (1, 2)](out, 7)
     assert out.tolist() == [7] * 24
+    for value in (5, 6):
+        module.kernel("where")[[3, 4], (1, 2)](out, value)
+        assert out.tolist() == [value] * 24
+    module.kernel("where")[3 * 4 * 2, 1](out, 7)
     module.kernel("where")[5, 1](out, -1)
     assert out.tolist() == [-1] * 5 + [7] * 19
 

@@ -7,6 +7,7 @@ told by its runtime.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import difflib
 from collections.abc import Callable, Iterable
@@ -25,17 +26,28 @@ class KernelLaunch:
         self._kernel = kernel
         self._stream = around.stream
         self._call = make_call(kernel, around, leading=_LEADING)
+        self._launches: dict[Any, Callable[..., None]] = {}
 
     def __getitem__(self, configuration: Any) -> Callable[..., None]:
         """The kernel as a function, for one grid and block."""
-        numbers = _numbers(configuration, self._kernel.what)
+        try:
+            return self._launches[configuration]
+        except (KeyError, TypeError):  # new, or holds what has no hash: a list
+            launch = self._launch(_numbers(configuration, self._kernel.what))
+        if len(self._launches) < _MOST_REMEMBERED:
+            with contextlib.suppress(TypeError):
+                self._launches[configuration] = launch
+        return launch
+
+    def _launch(self, numbers: tuple[int, ...]) -> Callable[..., None]:
+        kernel, call, stream = self._kernel, self._call, self._stream
 
         def launch(*values: Any, **named: Any) -> None:
             if named:
                 raise TypeError(
-                    f"{self._kernel.what} takes its arguments by position. Call it as {self._kernel}."
+                    f"{kernel.what} takes its arguments by position. Call it as {kernel}."
                 )
-            self._call(values, *numbers, self._stream())
+            call(values, *numbers, stream())
 
         return launch
 
@@ -81,6 +93,8 @@ def make_kernel_function(
 
 _LEADING = (*[ctypes.c_uint32] * 6, ctypes.c_uint64, ctypes.c_void_p)
 """Grid, block, bytes of shared memory and stream, as every entry takes them."""
+_MOST_REMEMBERED = 256
+"""Configurations of one kernel: to check one takes longer than a launch."""
 _MOST_BLOCKS = (0x7FFFFFFF, 65535, 65535)
 _MOST_THREADS = (1024, 1024, 64)
 _MOST_THREADS_IN_ALL = 1024
