@@ -160,6 +160,21 @@ def test_a_mean_that_is_not_subtracted_is_a_difference_of_each_row() -> None:
     assert "each row is off by a difference of its own" in pattern(x, x - x.mean(1, keepdim=True))
 
 
+def test_a_wrong_mean_and_variance_are_a_straight_line_of_each_row() -> None:
+    x = normal(64, 96) + normal(64, 1, seed=2)
+    half = x[:, :48]
+    got = (x - half.mean(1, keepdim=True)) / half.std(1, keepdim=True)
+    want = (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True)
+    assert "each row is right up to a factor and a difference of its own" in pattern(got, want)
+
+
+def test_planes_that_are_wrong_as_a_whole_are_no_tiles() -> None:
+    want = normal(4, 16, 32, 32)
+    got = normal(4, 16, 32, 32, seed=2)
+    got[0, 3], got[2, 7] = want[0, 3], want[2, 7]
+    assert "tiles" not in pattern(got, want)
+
+
 def test_a_wrong_scale_of_channels_is_a_factor_of_each_channel() -> None:
     x, scale = normal(4, 8, 8, 8), normal(1, 8, 1, 1, seed=2).abs() + 2
     assert "each channel is off by a factor of its own" in pattern(x, x * scale)
@@ -239,10 +254,12 @@ def test_a_running_sum_that_is_none_is_right_only_in_the_first_column() -> None:
     )
 
 
-def test_all_rows_but_one_are_named(want: Tensor) -> None:
+def test_all_rows_but_one_at_an_end_are_named(want: Tensor) -> None:
     got = normal(100, 300, seed=2)
-    got[40] = want[40]
-    assert pattern(got, want) == "every row but row 40 (of 100)"
+    got[0], got[40] = want[0], normal(300, seed=4)
+    assert pattern(got, want) == "every row but the first row (index 0 of 100)"
+    got[0], got[40] = normal(300, seed=5), want[40]
+    assert pattern(got, want) == ""
 
 
 def test_a_grid_that_is_too_small_leaves_a_tail_in_memory_order() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cuda_gym.judge.verification.pattern_sample import SAMPLE, SHARE
+from cuda_gym.judge.verification.pattern_sample import SHARE, spread
 
 __all__ = ["describe_places", "dimension_name", "plural_name"]
 
@@ -90,13 +90,21 @@ def _along(wrong: Tensor, dim: int, count: int) -> tuple[str, float] | None:
     if counts[is_hit].sum() < SHARE * count or len(hit) == size:
         return None
     name = dimension_name(dim, wrong.ndim)
-    said = None if len(hit) == size - 1 > 1 else _indices(hit, size, name)
+    said = None if _is_all_but_an_end(hit, size) else _indices(hit, size, name)
     is_full = count >= _FULL * len(hit) * (wrong.numel() // size)
     if said is None and (count / size >= _MIN_A_INDEX or is_full):
-        rest = _indices((~is_hit).nonzero().flatten(), size, name)
-        said = None if rest is None else f"every {name} but {rest.removeprefix('only ')}"
+        missed = (~is_hit).nonzero().flatten()
+        # One index in the middle may be right by chance, where all are wrong by little.
+        if len(missed) > 1 or _is_all_but_an_end(hit, size):
+            rest = _indices(missed, size, name)
+            said = None if rest is None else f"every {name} but {rest.removeprefix('only ')}"
     said = said or _indices(hit, size, name)
     return None if said is None else (said, len(hit) / size)
+
+
+def _is_all_but_an_end(hit: Tensor, size: int) -> bool:
+    """All but the first, or all but the last."""
+    return len(hit) == size - 1 > 1 and int(hit[-1]) - int(hit[0]) == size - 2
 
 
 def _indices(hit: Tensor, size: int, name: str) -> str | None:
@@ -202,17 +210,18 @@ def _tile_shares(pages: Tensor, tile: int) -> tuple[Tensor, bool]:
     shares = inner.reshape(-1, down, tile, across, tile).float().mean(dim=(2, 4))
     bad, good = shares >= _FULL, shares <= 1.0 - _FULL
     is_pure = bool((bad | good).float().mean() >= _FULL)
-    return shares, is_pure and bool(bad.any()) and bool(good.any())
+    # A page that is wrong as a whole is no tile of anything.
+    has_bad, has_good = bad.flatten(1).any(dim=1), good.flatten(1).any(dim=1)
+    return shares, is_pure and bool(has_bad.any()) and bool(has_good[has_bad].float().mean() >= 0.5)
 
 
 def _period(wrong: Tensor, count: int) -> str | None:
     """Every k-th element in memory order."""
     total = wrong.numel()
-    periods = [p for p in _PERIODS if p * 2 <= total and total // 2 <= count * p <= 2 * total]
+    periods = [p for p in _PERIODS if p * 2 <= total and total // 2 <= count * p <= 1.2 * total]
     if not periods:
         return None
-    positions = wrong.flatten().nonzero().flatten()
-    positions = positions[:: len(positions) // SAMPLE + 1]
+    positions = spread(wrong.flatten().nonzero().flatten())
     for period in periods:
         rest = positions % period
         value = int(rest.bincount().argmax())

@@ -12,6 +12,7 @@ __all__ = ["describe_rows"]
 
 _MAX_GROUPS = 128
 _MAX_MEMBERS = 512
+_MIN_TO_FIT = 16
 
 
 def describe_rows(got: Tensor, want: Tensor, wrong: Tensor) -> str | None:
@@ -59,4 +60,18 @@ def _of_groups(got: Tensor, want: Tensor, wrong: Tensor, name: str) -> str | Non
     if mostly((difference - shift).abs() <= 1e-3 * size) and bool((shift != 0).any()):
         span = f"{float(shift.min()):.3g} to {float(shift.max()):.3g}"
         return f"each {name} is off by a difference of its own, {span}: what is added to it or subtracted is wrong"
+    if ours.shape[1] >= _MIN_TO_FIT and mostly(_misfit(ours, theirs) <= 1e-3):
+        return (
+            f"each {name} is right up to a factor and a difference of its own: its mean and its "
+            "spread, or what they are computed from, are wrong"
+        )
     return None
+
+
+def _misfit(ours: Tensor, theirs: Tensor) -> Tensor:
+    """How far each row is from a straight line of the other, relative to its spread."""
+    x = theirs - theirs.mean(dim=1, keepdim=True)
+    y = ours - ours.mean(dim=1, keepdim=True)
+    slope = (x * y).sum(dim=1, keepdim=True) / x.square().sum(dim=1, keepdim=True)
+    spread = y.square().mean(dim=1).sqrt()
+    return ((y - slope * x).square().mean(dim=1).sqrt() / spread).nan_to_num(1.0)

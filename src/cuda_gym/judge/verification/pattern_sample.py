@@ -8,7 +8,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-__all__ = ["SAMPLE", "SHARE", "Wrong", "are_close", "mostly"]
+__all__ = ["SHARE", "Wrong", "are_close", "mostly", "spread"]
 
 SHARE: Final = 0.95
 """A pattern is claimed where it holds for this share of the wrong elements."""
@@ -45,7 +45,7 @@ class Wrong:
         flat = wrong.flatten()
         is_nan = got.isnan().flatten() & flat if got.is_floating_point() else flat & False
         numbers = flat & ~is_nan
-        positions = _spread((numbers if bool(numbers.any()) else flat).nonzero().flatten())
+        positions = spread((numbers if bool(numbers.any()) else flat).nonzero().flatten())
         everywhere = torch.arange(0, flat.numel(), max(1, flat.numel() // (4 * SAMPLE)))
         return cls(
             got=got,
@@ -53,7 +53,7 @@ class Wrong:
             positions=positions,
             ours=_at(got, positions),
             theirs=_at(want, positions),
-            right=_spread(everywhere[~flat[everywhere]]),
+            right=spread(everywhere[~flat[everywhere]]),
         )
 
     def index(self) -> tuple[Tensor, ...]:
@@ -71,8 +71,15 @@ def are_close(ours: Tensor, theirs: Tensor, tolerance: float = 1e-5) -> Tensor:
     return (ours - theirs).abs() <= tolerance * theirs.abs()
 
 
-def _spread(positions: Tensor) -> Tensor:
-    return positions[:: len(positions) // SAMPLE + 1]
+def spread(positions: Tensor) -> Tensor:
+    """So many of them that it is a sample, evenly spaced.
+
+    The step has no factor in common with the usual widths: it would see the same columns again and again.
+    """
+    step = len(positions) // SAMPLE + 1
+    if step > 1:
+        step = next(n for n in range(step, step + 30) if all(n % prime for prime in (2, 3, 5)))
+    return positions[::step]
 
 
 def _at(tensor: Tensor, positions: Tensor) -> Tensor:
