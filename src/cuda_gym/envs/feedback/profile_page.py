@@ -76,7 +76,7 @@ def is_uncertain(timing: Timing) -> bool:
 def time_table(timing: Timing) -> str:
     """The submission beside torch.compile and eager."""
     rows = [
-        ("", "time", "yours is faster by", "95 % interval"),
+        ("", "time", "speed-up over it", "95 % interval"),
         ("yours", describe_time(timing.time_us), "", ""),
         (
             "torch.compile",
