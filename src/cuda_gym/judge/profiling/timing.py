@@ -181,7 +181,7 @@ def _credit(pairs: Sequence[Pair], plan: TimingPlan, time_us: float) -> tuple[fl
     if clock <= CREDITED or (clock - 1.0) * time_us <= HIDDEN_US:
         return clock, 1.0
     seen = quiet(clocked, plan)
-    if len(seen) >= plan.min_pairs // 2 and all(
+    if len(seen) >= max(2, plan.min_pairs // 2) and all(
         (pair.clock_ratio or 1.0) > REFUSED for pair in seen
     ):
         raise Refused(
