@@ -12,8 +12,9 @@ TORCH ?= torch==2.13.0
 demo: $(READY)
 	$(BIN)/cuda-gym demo
 
+# Two at a time, each file as a whole: most of it is waiting for compilers and for processes to start.
 test: $(READY)
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadscope -m "not slow"
 
 test-all: $(READY)
 	$(BIN)/pytest

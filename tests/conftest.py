@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from cuda_gym.core import Device, Submission, Task
 from cuda_gym.judge.judge import Judge, JudgeConfig
 from cuda_gym.judge.profiling.timing import TimingPlan
 from cuda_gym.judge.sandbox.deadlines import Deadlines
+from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.cpu import CpuToolchain
 
 QUICK = TimingPlan(block_s=0.005, min_pairs=2, max_pairs=2, max_calls=16)
 """Enough to have times, not enough to trust them."""
@@ -74,10 +78,15 @@ extern "C" void scale(float* out, const float* x, const float* weight, int rows,
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """No test touches the user's cache."""
-    folder = tmp_path_factory.mktemp("cache")
+    """No test touches the user's cache; tests that run side by side share one, as users' runs do."""
+    own = tmp_path_factory.getbasetemp()
+    is_one_of_several = "PYTEST_XDIST_WORKER" in os.environ
+    folder = (own.parent if is_one_of_several else own) / "cache"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CUDA_GYM_CACHE", str(folder))
+        if is_one_of_several:
+            with FileLock(f"{folder}.lock"):  # one of them builds the runtime libraries
+                CpuToolchain(BuildCache(folder)).warm()
         yield folder
 
 

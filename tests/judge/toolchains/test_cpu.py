@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import shutil
 import subprocess
 import sys
 import time
@@ -21,6 +22,8 @@ from cuda_gym.errors import (
 )
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import find_compiler
+from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import runtime_library
 from cuda_gym.judge.toolchains.registry import make_toolchain
 
 SMALL = """__global__ void k(float* x, int n) {
@@ -263,6 +266,9 @@ def test_the_registry_knows_the_toolchain() -> None:
     assert isinstance(make_toolchain(Device("cpu")), CpuToolchain)
 
 
-def test_nothing_is_left_beside_the_builds(toolchain: CpuToolchain) -> None:
-    folder = Path(toolchain.build(submission(SMALL)).library).parent.parent
-    assert not [path for path in folder.iterdir() if path.name.startswith(".work-")]
+def test_nothing_is_left_beside_the_builds(toolchain: CpuToolchain, tmp_path: Path) -> None:
+    shared = Path(toolchain.build(submission(SMALL)).library).parent.parent
+    runtime = runtime_library(BuildCache(shared.parent), find_compiler()).parent
+    shutil.copytree(runtime, tmp_path / "builds" / runtime.name)  # else it would be built again
+    CpuToolchain(BuildCache(tmp_path)).build(submission(SMALL))
+    assert not [path for path in (tmp_path / "builds").iterdir() if path.name[0] == "."]
