@@ -24,7 +24,8 @@ from typing import Any
 import torch
 
 from cuda_gym.agents.scripted import load_solution, solved_tasks
-from cuda_gym.core import Device, Submission, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import CudaGymError
 from cuda_gym.judge.toolchains.cuda_extension import make_extension
 from cuda_gym.judge.toolchains.launchers import parse_launchers

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import find_compiler

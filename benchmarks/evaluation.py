@@ -15,7 +15,9 @@ import time
 from importlib import metadata, resources
 from pathlib import Path
 
-from cuda_gym.core import Device, Submission, Task, Verdict
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.judge.judge import Judge
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.tasks.registry import list_tasks

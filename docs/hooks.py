@@ -21,7 +21,7 @@ from mkdocs.structure.pages import Page
 
 import cuda_gym
 from cuda_gym.agents.scripted import solved_tasks
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.envs.observation import METRICS
 from cuda_gym.envs.prompt import PAYS
 from cuda_gym.envs.reward import REWARDS

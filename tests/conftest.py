@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from cuda_gym.core import Device, Submission, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.judge.judge import Judge, JudgeConfig
 from cuda_gym.judge.profiling.timing import TimingPlan
 from cuda_gym.judge.sandbox.deadlines import Deadlines

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.test_episode_record import episode
 
-from cuda_gym.core import Action
+from cuda_gym.core.episode import Action
 from cuda_gym.envs.skills import skills
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -12,7 +12,8 @@ from gymnasium.utils.env_checker import check_env
 from tests.conftest import SCALE_KERNEL, SCALE_MODEL, SCALE_TASK
 
 import cuda_gym
-from cuda_gym.core import Outcome, Submission, Task
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.envs.actions import parse_action
 from cuda_gym.judge.judge import Judge
 

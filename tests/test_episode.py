@@ -8,18 +8,11 @@ import pytest
 
 from cuda_gym.agents.registry import AGENTS, load_agent
 from cuda_gym.agents.scripted import load_solution
-from cuda_gym.core import (
-    Action,
-    Device,
-    Findings,
-    Observation,
-    Outcome,
-    Submission,
-    Task,
-    Timing,
-    Turn,
-    Verdict,
-)
+from cuda_gym.core.device import Device
+from cuda_gym.core.episode import Action, Observation, Turn
+from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Timing, Verdict
 from cuda_gym.envs.cuda_kernel_env import CudaKernelEnv
 from cuda_gym.envs.session import Session
 from cuda_gym.episode import play

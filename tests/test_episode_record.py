@@ -6,27 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import (
-    Action,
+from cuda_gym.core.episode import Action, Episode, Observation, Stage, Turn
+from cuda_gym.core.findings import (
     Build,
     Diagnostic,
     DrawFindings,
-    Episode,
     Findings,
-    Fingerprint,
     KernelResources,
     MemoryFinding,
     MemorySide,
     Mismatch,
-    Observation,
     Outcome,
     Severity,
-    Stage,
-    Telemetry,
-    Timing,
-    Turn,
-    Verdict,
 )
+from cuda_gym.core.verdict import Fingerprint, Telemetry, Timing, Verdict
 from cuda_gym.episode_record import append_episode, read_episodes
 
 

@@ -14,17 +14,11 @@ import gymnasium
 if TYPE_CHECKING:
     from cuda_gym.agents.agent import Agent
     from cuda_gym.agents.registry import load_agent
-    from cuda_gym.core import (
-        Action,
-        Device,
-        Episode,
-        Findings,
-        Observation,
-        Outcome,
-        Submission,
-        Task,
-        Verdict,
-    )
+    from cuda_gym.core.device import Device
+    from cuda_gym.core.episode import Action, Episode, Observation
+    from cuda_gym.core.findings import Findings, Outcome
+    from cuda_gym.core.task import Submission, Task
+    from cuda_gym.core.verdict import Verdict
     from cuda_gym.envs.cuda_kernel_env import CudaKernelEnv
     from cuda_gym.envs.prompt import system_prompt
     from cuda_gym.envs.session import Session
@@ -63,6 +57,15 @@ ENVIRONMENTS = ("CudaKernel-v0", "cuda_gym/CudaKernel-v0")
 """The ids that importing this package registers; the second is the first in Gymnasium's long form."""
 
 _HOMES = {
+    "Action": "cuda_gym.core.episode",
+    "Device": "cuda_gym.core.device",
+    "Episode": "cuda_gym.core.episode",
+    "Findings": "cuda_gym.core.findings",
+    "Observation": "cuda_gym.core.episode",
+    "Outcome": "cuda_gym.core.findings",
+    "Submission": "cuda_gym.core.task",
+    "Task": "cuda_gym.core.task",
+    "Verdict": "cuda_gym.core.verdict",
     "Agent": "cuda_gym.agents.agent",
     "CudaKernelEnv": "cuda_gym.envs.cuda_kernel_env",
     "Session": "cuda_gym.envs.session",
@@ -81,7 +84,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'cuda_gym' has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, "cuda_gym.core")), name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

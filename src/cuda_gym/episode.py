@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 
 from cuda_gym.agents.agent import Agent
-from cuda_gym.core import Action, Episode, Turn
+from cuda_gym.core.episode import Action, Episode, Turn
 from cuda_gym.envs.cuda_kernel_env import CudaKernelEnv
 from cuda_gym.envs.session import Session
 from cuda_gym.errors import CudaGymError
@@ -100,7 +100,6 @@ def _act(agent: Agent, record: Episode) -> Action:
     action = agent.act(record.turns[-1].observation if record.turns else record.first)
     if not isinstance(action, Action):
         raise TypeError(
-            f"{agent.name}.act returned a {type(action).__name__}. "
-            "Return cuda_gym.core.Action(text)."
+            f"{agent.name}.act returned a {type(action).__name__}. Return cuda_gym.Action(text)."
         )
     return action

@@ -17,7 +17,9 @@ from pathlib import Path, PurePath
 
 from pydantic import TypeAdapter, ValidationError
 
-from cuda_gym.core import Episode, Verdict, as_plain
+from cuda_gym.core.episode import Episode
+from cuda_gym.core.plain import as_plain
+from cuda_gym.core.verdict import Verdict
 
 __all__ = ["append_episode", "read_episodes"]
 

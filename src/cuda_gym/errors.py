@@ -30,7 +30,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cuda_gym.core import Diagnostic
+    from cuda_gym.core.findings import Diagnostic
 
 __all__ = [
     "AgentError",

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from cuda_gym.agents.random_agent import RandomAgent
-from cuda_gym.core import Observation, Stage
+from cuda_gym.core.episode import Observation, Stage
 from cuda_gym.envs.actions import parse_action
 from cuda_gym.envs.tools import TOOL_NAMES
 from cuda_gym.errors import BadAction

@@ -8,14 +8,14 @@ import pytest
 
 from cuda_gym.agents.agent import Agent
 from cuda_gym.agents.registry import AGENTS, load_agent
-from cuda_gym.core import Observation, Stage
+from cuda_gym.core.episode import Observation, Stage
 from cuda_gym.errors import UnknownAgent
 
 START = Observation(text="", stage=Stage.START)
 MINE = """\
 from dataclasses import dataclass
 
-from cuda_gym.core import Action
+from cuda_gym.core.episode import Action
 
 
 @dataclass

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from cuda_gym.agents.scripted import ScriptedAgent, load_solution, solved_tasks
-from cuda_gym.core import Observation, Stage
+from cuda_gym.core.episode import Observation, Stage
 from cuda_gym.envs.actions import parse_action
 from cuda_gym.envs.skills import skills as read_skills
 from cuda_gym.errors import UnknownAgent

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from cuda_gym.agents.scripted import load_solution, solved_tasks
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
 from cuda_gym.judge.toolchains.cuda_extension import make_extension
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime

@@ -8,7 +8,7 @@ import pytest
 from tests.test_episode_record import episode
 
 from cuda_gym.cli.episode_page import episode_page
-from cuda_gym.core import Action, Episode, Observation, Stage, Turn
+from cuda_gym.core.episode import Action, Episode, Observation, Stage, Turn
 from cuda_gym.envs.actions import ToolCall, format_action
 from cuda_gym.episode_record import read_episodes
 

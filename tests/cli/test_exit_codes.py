@@ -9,7 +9,9 @@ from cuda_gym.cli.exit_codes import (
     code_of_error,
     code_of_verdict,
 )
-from cuda_gym.core import Episode, Findings, Observation, Outcome, Stage, Timing, Verdict
+from cuda_gym.core.episode import Episode, Observation, Stage
+from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.verdict import Timing, Verdict
 from cuda_gym.errors import BadTask, CudaGymError, MissingTool, UnknownAgent, WorkspaceError
 
 TIMING = Timing(

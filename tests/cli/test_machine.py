@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cuda_gym.cli.machine import machine_checks
-from cuda_gym.core import Device
+from cuda_gym.core.device import Device
 from cuda_gym.judge.sandbox.probes import Check, CheckState
 
 CPU = Device.parse("cpu")

@@ -11,7 +11,7 @@ from cuda_gym.cli.main import main
 from cuda_gym.episode_record import read_episodes
 
 AGENT = """\
-from cuda_gym.core import Action
+from cuda_gym.core.episode import Action
 
 
 class Quitter:

@@ -7,18 +7,10 @@ import pytest
 from cuda_gym.agents.scripted import ScriptedAgent
 from cuda_gym.cli.screen import Screen
 from cuda_gym.cli.story import Story
-from cuda_gym.core import (
-    Action,
-    Device,
-    Episode,
-    Findings,
-    Observation,
-    Outcome,
-    Stage,
-    Timing,
-    Turn,
-    Verdict,
-)
+from cuda_gym.core.device import Device
+from cuda_gym.core.episode import Action, Episode, Observation, Stage, Turn
+from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.verdict import Timing, Verdict
 from cuda_gym.tasks.registry import load_task
 
 TASK = load_task("core/bias_gelu")

@@ -7,17 +7,13 @@ import pytest
 from rich.console import Console
 
 from cuda_gym.cli.verdict_view import verdict_view
-from cuda_gym.core import (
+from cuda_gym.core.findings import Diagnostic, DrawFindings, Findings, Outcome, Severity
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import (
     DeviceRates,
-    Diagnostic,
-    DrawFindings,
-    Findings,
     Fingerprint,
     KernelTime,
-    Outcome,
     Profile,
-    Severity,
-    Submission,
     Timing,
     Verdict,
     Work,

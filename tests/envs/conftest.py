@@ -13,23 +13,19 @@ from collections.abc import Callable
 
 import pytest
 
-from cuda_gym.core import (
+from cuda_gym.core.device import Device
+from cuda_gym.core.findings import (
     Build,
-    Device,
     Diagnostic,
     DrawFindings,
     Findings,
-    Fingerprint,
     KernelResources,
     Mismatch,
     Outcome,
     Severity,
-    Submission,
-    Task,
-    Telemetry,
-    Timing,
-    Verdict,
 )
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Fingerprint, Telemetry, Timing, Verdict
 
 SOURCE = """\
 import torch

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.envs.actions import ToolCall, format_action
 from cuda_gym.envs.cuda_kernel_env import CudaKernelEnv
 from cuda_gym.envs.observation import METRICS

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import Device, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Task
 from cuda_gym.envs.session import Session
 from cuda_gym.judge.judge import Judge, JudgeConfig
 from cuda_gym.judge.sandbox.deadlines import Deadlines

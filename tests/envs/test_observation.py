@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from cuda_gym.core import Stage
+from cuda_gym.core.episode import Stage
 from cuda_gym.envs.observation import METRIC_BOUND, observe
 
 

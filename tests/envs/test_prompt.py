@@ -9,7 +9,8 @@ import pytest
 from jinja2 import UndefinedError
 
 import cuda_gym
-from cuda_gym.core import Device, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Task
 from cuda_gym.envs.prompt import _render, system_prompt
 from cuda_gym.envs.session import Session
 from cuda_gym.envs.skills import skills

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.core import Outcome, Submission, Verdict
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.envs.reward import REWARDS, Ledger, Reward, log_speedup, milestone, pooled, speedup
 
 Make = Callable[..., Verdict]

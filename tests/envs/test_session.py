@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.core import Diagnostic, Findings, Outcome, Severity, Stage, Submission, Task
+from cuda_gym.core.episode import Stage
+from cuda_gym.core.findings import Diagnostic, Findings, Outcome, Severity
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.envs.actions import ToolCall, format_action
 from cuda_gym.envs.reward import REWARDS, Reward
 from cuda_gym.envs.session import Session

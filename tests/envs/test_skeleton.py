@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import ast
 
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.envs.skeleton import skeleton_of
 
 

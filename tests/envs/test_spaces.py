@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 
-from cuda_gym.core import Observation, Stage
+from cuda_gym.core.episode import Observation, Stage
 from cuda_gym.envs.observation import METRICS
 from cuda_gym.envs.spaces import UnicodeText, action_space, as_arrays, observation_space
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cuda_gym.core import Submission, Task
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.envs.actions import ToolCall
 from cuda_gym.envs.search import MAX_HITS
 from cuda_gym.envs.tools import TOOL_NAMES, Tools, tool_schemas

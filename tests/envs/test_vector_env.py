@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.envs.actions import ToolCall, format_action
 from cuda_gym.envs.cuda_kernel_env import CudaKernelEnv
 from cuda_gym.envs.vector_env import ThreadVectorEnv, make_thread_vector_env

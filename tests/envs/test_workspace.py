@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.workspace import MAX_FILE_BYTES, MAX_FILES, Workspace
 from cuda_gym.errors import StorageError, WorkspaceError
 

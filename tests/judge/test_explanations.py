@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.conftest import SCALE_KERNEL, SCALE_MODEL, submit
 
-from cuda_gym.core import Submission, Task
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.judge.judge import Judge
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from tests.conftest import SCALE_KERNEL, SCALE_MODEL, SCALE_TASK, submit
 
-from cuda_gym.core import Device, Outcome, Submission, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import BadTask, NotAdmitted
 from cuda_gym.judge.judge import Judge, JudgeConfig, open_judge
 

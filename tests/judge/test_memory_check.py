@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.conftest import SCALE_KERNEL, SCALE_MODEL, submit
 
-from cuda_gym.core import Findings, Outcome, Submission, Task
+from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.judge.judge import Judge
 
 BODY = "out[row * columns + column] = expf(x[row * columns + column]) * weight[column];"

@@ -6,7 +6,9 @@ import json
 
 from tests.conftest import SCALE_MODEL, submit
 
-from cuda_gym.core import Outcome, Submission, Task, as_plain
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.plain import as_plain
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.envs.feedback.profile_page import describe_verdict
 from cuda_gym.judge.judge import Judge
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cuda_gym.core import Submission, Task
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.envs.skills import skills
 from cuda_gym.tasks.files import task_from_file
 from cuda_gym.tasks.registry import load_task

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from cuda_gym.core import Submission, Task
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cuda_extension import make_extension
 from cuda_gym.judge.toolchains.direct_kernels import parse_kernels

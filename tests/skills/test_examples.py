@@ -11,7 +11,7 @@ import torch
 from tests.skills.examples import example, task_of
 from tests.skills.on_gpu import worst_error_on_gpu
 
-from cuda_gym.core import Outcome
+from cuda_gym.core.findings import Outcome
 from cuda_gym.envs.skills import skills
 from cuda_gym.judge.judge import Judge
 from cuda_gym.judge.toolchains.build_cache import BuildCache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cuda_gym.core import Outcome, Submission, Task
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.judge.judge import Judge
 
 pytestmark = pytest.mark.slow

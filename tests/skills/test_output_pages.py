@@ -8,20 +8,9 @@ import pytest
 from benchmarks.worked_example import submission
 from tests.skills.examples import blocks
 
-from cuda_gym.core import (
-    Build,
-    DeviceRates,
-    Findings,
-    KernelResources,
-    KernelTime,
-    Outcome,
-    Profile,
-    Submission,
-    Task,
-    Timing,
-    Verdict,
-    Work,
-)
+from cuda_gym.core.findings import Build, Findings, KernelResources, Outcome
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import DeviceRates, KernelTime, Profile, Timing, Verdict, Work
 from cuda_gym.envs.feedback.compile_page import describe_build
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.feedback.profile_page import describe_verdict

@@ -7,7 +7,8 @@ import re
 import pytest
 from tests.skills.examples import blocks, task_of
 
-from cuda_gym.core import Outcome, Submission
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.actions import ToolCall, parse_action
 from cuda_gym.envs.skills import MAX_CHARS, skills
 from cuda_gym.envs.tools import TOOL_NAMES

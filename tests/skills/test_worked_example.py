@@ -8,7 +8,7 @@ import pytest
 from benchmarks.worked_example import FOLDER, HEADER, PAGE, RESULTS, STEPS, submission
 from tests.skills.examples import example
 
-from cuda_gym.core import Outcome
+from cuda_gym.core.findings import Outcome
 from cuda_gym.judge.judge import Judge
 from cuda_gym.tasks.registry import load_task
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.judge.verification.admission import admit
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.tasks.registry import list_tasks, load_task

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.core import Band
+from cuda_gym.core.task import Band
 from cuda_gym.errors import BadTask, UnknownTask
 from cuda_gym.tasks.files import MAX_BYTES, task_from_file, task_from_source
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import Band
+from cuda_gym.core.task import Band
 from cuda_gym.errors import BadTask, UnknownTask
 from cuda_gym.tasks.kernelbench import VARIABLE
 from cuda_gym.tasks.registry import list_suites, list_tasks, load_suite, load_task

@@ -4,7 +4,8 @@ import ast
 
 import pytest
 
-from cuda_gym.core import Device, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Task
 from cuda_gym.errors import BadTask
 from cuda_gym.tasks.files import task_from_source
 from cuda_gym.tasks.registry import list_tasks

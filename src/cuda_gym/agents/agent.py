@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from cuda_gym.core import Action, Observation
+from cuda_gym.core.episode import Action, Observation
 
 __all__ = ["Agent"]
 

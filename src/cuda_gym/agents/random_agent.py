@@ -10,7 +10,7 @@ import json
 import random
 from collections.abc import Callable
 
-from cuda_gym.core import Action, Observation
+from cuda_gym.core.episode import Action, Observation
 
 __all__ = ["RandomAgent"]
 

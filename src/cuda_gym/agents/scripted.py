@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from cuda_gym.core import Action, Observation
+from cuda_gym.core.episode import Action, Observation
 from cuda_gym.errors import UnknownAgent
 
 __all__ = ["ScriptedAgent", "load_solution", "solved_tasks"]

@@ -45,7 +45,7 @@ class CheckProgram:
     def run(self, screen: Screen) -> int:
         """Build, run and report."""
         from cuda_gym.cli.finding_view import finding_lines, summary
-        from cuda_gym.core import as_plain
+        from cuda_gym.core.plain import as_plain
         from cuda_gym.judge.toolchains.cuda_program import check_program
 
         build = self.program.build(screen, checking=True)

@@ -36,7 +36,7 @@ class Doctor:
 
     def run(self, screen: Screen) -> ExitCode:
         """Try everything."""
-        from cuda_gym.core import as_plain
+        from cuda_gym.core.plain import as_plain
         from cuda_gym.judge.sandbox.probes import CheckState
 
         checks = tuple(_checks(screen))
@@ -70,7 +70,8 @@ def _checks(screen: Screen) -> Iterator[Check]:
 def _real_run(judge: Judge, screen: Screen) -> Check:
     """Build a kernel, and run it on hidden inputs in the sandbox."""
     from cuda_gym.agents.scripted import load_solution
-    from cuda_gym.core import Outcome, Submission
+    from cuda_gym.core.findings import Outcome
+    from cuda_gym.core.task import Submission
     from cuda_gym.errors import TaskError
     from cuda_gym.judge.sandbox.probes import Check, CheckState
     from cuda_gym.tasks.registry import load_task

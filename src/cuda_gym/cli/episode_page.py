@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from cuda_gym.cli.watch import call_text, read_action
-from cuda_gym.core import Episode, Timing, Turn, Verdict
+from cuda_gym.core.episode import Episode, Turn
+from cuda_gym.core.verdict import Timing, Verdict
 from cuda_gym.envs.actions import ToolCall
 from cuda_gym.envs.feedback.words import describe_time
 

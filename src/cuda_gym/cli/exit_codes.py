@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from enum import IntEnum, unique
 
-from cuda_gym.core import Episode, Outcome, Verdict
+from cuda_gym.core.episode import Episode
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.errors import AgentError, CudaGymError, TaskError, UnknownAgent
 
 __all__ = ["ExitCode", "UsageError", "code_of_episodes", "code_of_error", "code_of_verdict"]

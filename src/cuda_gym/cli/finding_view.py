@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from cuda_gym.core import MemoryFinding, MemorySide
+from cuda_gym.core.findings import MemoryFinding, MemorySide
 
 __all__ = ["finding_lines", "summary"]
 

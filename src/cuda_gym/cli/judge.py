@@ -44,7 +44,7 @@ class JudgeFolder:
         from cuda_gym.cli.screen import FIRST_RUN
         from cuda_gym.cli.submission_folder import read_submission
         from cuda_gym.cli.verdict_view import verdict_view
-        from cuda_gym.core import as_plain
+        from cuda_gym.core.plain import as_plain
         from cuda_gym.tasks.registry import load_task
         from cuda_gym.tasks.sizes import sized_for
 

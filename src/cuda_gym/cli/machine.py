@@ -15,7 +15,7 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-from cuda_gym.core import Device
+from cuda_gym.core.device import Device
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.sandbox.probes import Check, CheckState

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuda_gym.cli.exit_codes import ExitCode, UsageError, code_of_episodes
-from cuda_gym.core import Stage
+from cuda_gym.core.episode import Stage
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from cuda_gym.cli.screen import Screen
-    from cuda_gym.core import Action, Episode, Observation, Task, Turn
+    from cuda_gym.core.episode import Action, Episode, Observation, Turn
+    from cuda_gym.core.task import Task
     from cuda_gym.judge.judge import Judge
 
 __all__ = ["Play"]
@@ -201,7 +202,7 @@ def _summary(episodes: tuple[Episode, ...]) -> Table:
 
 
 def _plain(episode: Episode) -> dict[str, Any]:
-    from cuda_gym.core import as_plain
+    from cuda_gym.core.plain import as_plain
 
     return {
         **as_plain(episode),

@@ -12,7 +12,7 @@ from cuda_gym.cli.exit_codes import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from cuda_gym.cli.screen import Screen
-    from cuda_gym.core import Episode
+    from cuda_gym.core.episode import Episode
 
 __all__ = ["Show"]
 
@@ -43,7 +43,7 @@ class Show:
         from rich.markdown import Markdown
 
         from cuda_gym.cli.episode_page import episode_page
-        from cuda_gym.core import as_plain
+        from cuda_gym.core.plain import as_plain
 
         episode = self._episode()
         page = episode_page(episode, title=self.title, with_reading=self.markdown)

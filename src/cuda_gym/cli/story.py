@@ -17,7 +17,9 @@ from cuda_gym.cli.screen import Screen
 from cuda_gym.cli.submission_folder import read_submission
 from cuda_gym.cli.verdict_view import verdict_view
 from cuda_gym.cli.watch import call_text, read_action
-from cuda_gym.core import Action, Device, Episode, Stage, Task, Turn
+from cuda_gym.core.device import Device
+from cuda_gym.core.episode import Action, Episode, Stage, Turn
+from cuda_gym.core.task import Task
 from cuda_gym.envs.actions import ToolCall
 
 __all__ = ["Story"]

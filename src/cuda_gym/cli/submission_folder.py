@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cuda_gym.cli.exit_codes import UsageError
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.folder import Folder, Parts
 from cuda_gym.envs.workspace import KERNEL_SUFFIXES, MAX_FILE_BYTES, MAX_FILES
 from cuda_gym.errors import WorkspaceError

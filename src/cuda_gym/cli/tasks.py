@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from cuda_gym.cli.exit_codes import ExitCode
-from cuda_gym.core import as_plain
+from cuda_gym.core.plain import as_plain
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from cuda_gym.cli.screen import Screen
-    from cuda_gym.core import Band, Roofline, Task
+    from cuda_gym.core.task import Band, Roofline, Task
 
 __all__ = ["ListTasks"]
 

@@ -6,7 +6,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cuda_gym.core import Findings, Outcome, Profile, Submission, Timing, Verdict
+from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import Profile, Timing, Verdict
 from cuda_gym.envs.feedback.call_page import describe_launch_bound, describe_roofline, kernel_rows
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.feedback.next_limit import next_limit

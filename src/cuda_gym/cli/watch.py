@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from cuda_gym.agents.agent import Agent
 from cuda_gym.cli.screen import FIRST_RUN, Screen
-from cuda_gym.core import Action, Episode, Observation, Turn
+from cuda_gym.core.episode import Action, Episode, Observation, Turn
 from cuda_gym.envs.actions import ParsedAction, ToolCall, parse_action
 from cuda_gym.envs.session import Session
 from cuda_gym.episode import play

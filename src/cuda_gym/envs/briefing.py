@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cuda_gym.core import Device, Submission, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.envs.prompt import system_prompt, workspace_page
 from cuda_gym.envs.rules import Rules
 from cuda_gym.envs.skeleton import skeleton_of

@@ -7,7 +7,8 @@ from typing import Any
 
 import gymnasium as gym
 
-from cuda_gym.core import Action, Episode, Observation, Task
+from cuda_gym.core.episode import Action, Episode, Observation
+from cuda_gym.core.task import Task
 from cuda_gym.envs.rules import Rules
 from cuda_gym.envs.session import Session, SessionJudge
 from cuda_gym.envs.spaces import action_space, as_arrays, observation_space

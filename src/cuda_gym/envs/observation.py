@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from cuda_gym.core import Findings, Observation, Severity, Stage, Verdict, as_plain
+from cuda_gym.core.episode import Observation, Stage
+from cuda_gym.core.findings import Findings, Severity
+from cuda_gym.core.plain import as_plain
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.envs.brevity import cut, fold
 
 __all__ = [

@@ -11,7 +11,8 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cuda_gym.core import Device, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Task
 from cuda_gym.envs.rules import Rules
 from cuda_gym.envs.signatures import call_form, first_sentence
 from cuda_gym.envs.skills import skills

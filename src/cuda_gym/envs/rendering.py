@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from cuda_gym.core import Action, Observation
+from cuda_gym.core.episode import Action, Observation
 
 __all__ = ["print_turn"]
 

@@ -15,7 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from cuda_gym.core import Outcome, Submission, Verdict
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import Verdict
 
 __all__ = [
     "REWARDS",
@@ -39,7 +41,8 @@ in floating point, whatever their order, and so is the promise about the return.
 def speedup(verdict: Verdict | None) -> float:
     """The verified speed-up over torch.compile; 0.0 where there is no right kernel.
 
-    >>> from cuda_gym.core import Findings, Timing
+    >>> from cuda_gym.core.findings import Findings
+    >>> from cuda_gym.core.verdict import Timing
     >>> findings = Findings(outcome=Outcome.CORRECT, summary="")
     >>> timing = Timing(time_us=5.0, compile_us=20.0, speedup=4.0, speedup_low=3.9,
     ...                 speedup_high=4.1, num_blocks=8, num_calls=80, timer="wall")

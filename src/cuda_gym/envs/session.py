@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from cuda_gym.core import Action, Episode, Observation, Stage, Submission, Task, Turn
+from cuda_gym.core.episode import Action, Episode, Observation, Stage, Turn
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.envs.actions import parse_action
 from cuda_gym.envs.brevity import shorten_repeated
 from cuda_gym.envs.briefing import first_text, open_workspace

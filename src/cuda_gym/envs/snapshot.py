@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cuda_gym.core import Findings, Observation, Outcome, Stage, Submission, Turn, Verdict
+from cuda_gym.core.episode import Observation, Stage, Turn
+from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.envs.observation import findings_metrics, verdict_metrics
 from cuda_gym.envs.reward import Ledger
 

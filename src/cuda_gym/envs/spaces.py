@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.error import CustomSpaceError
 from gymnasium.vector.utils import create_shared_memory
 
-from cuda_gym.core import Observation, Stage
+from cuda_gym.core.episode import Observation, Stage
 from cuda_gym.envs.observation import METRIC_BOUND, METRICS
 
 __all__ = ["MAX_ACTION_CHARS", "UnicodeText", "action_space", "as_arrays", "observation_space"]

@@ -9,7 +9,10 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from cuda_gym.core import Device, Findings, Outcome, Submission, Task, Verdict
+from cuda_gym.core.device import Device
+from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.envs.actions import ToolCall
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.search import MAX_HITS, search

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.folder import Folder, Parts, shown
 from cuda_gym.errors import StorageError, WorkspaceError
 

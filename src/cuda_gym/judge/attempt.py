@@ -14,7 +14,9 @@ import random
 import secrets
 from dataclasses import dataclass, replace
 
-from cuda_gym.core import DrawFindings, Findings, Outcome, Profile, Submission, Task, Timing, Work
+from cuda_gym.core.findings import DrawFindings, Findings, Outcome
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Profile, Timing, Work
 from cuda_gym.errors import AgentError, MachineError
 from cuda_gym.judge.profiling.timing import TimingPlan
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cuda_gym.core import Build, Device, Submission, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.findings import Build
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.toolchains.device_rules import device_rule_warnings

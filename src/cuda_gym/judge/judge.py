@@ -21,7 +21,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cuda_gym.core import Device, Findings, Outcome, Submission, Task, Verdict
+from cuda_gym.core.device import Device
+from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.errors import AgentError, MachineError, TaskError
 from cuda_gym.judge.attempt import Attempt, Means
 from cuda_gym.judge.compilation import build_submission

@@ -19,7 +19,7 @@ import re
 import stat
 from pathlib import Path
 
-from cuda_gym.core import Band, Roofline, Task
+from cuda_gym.core.task import Band, Roofline, Task
 from cuda_gym.errors import BadTask, UnknownTask, did_you_mean
 from cuda_gym.tasks.task_literal import said_by_task_literal, sizes_of, without_task_literal
 

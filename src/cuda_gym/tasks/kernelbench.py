@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.errors import UnknownTask, did_you_mean
 from cuda_gym.tasks.files import task_from_file
 from cuda_gym.tasks.suite import Suite, read_suite

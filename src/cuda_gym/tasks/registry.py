@@ -10,7 +10,7 @@ from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.errors import BadTask, UnknownTask, did_you_mean
 from cuda_gym.tasks.files import task_from_file, task_from_source
 from cuda_gym.tasks.kernelbench import kernelbench_suite, kernelbench_suites, kernelbench_task

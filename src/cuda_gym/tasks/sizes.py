@@ -14,7 +14,8 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
-from cuda_gym.core import Device, Task
+from cuda_gym.core.device import Device
+from cuda_gym.core.task import Task
 
 __all__ = ["constants_of", "sized_for"]
 

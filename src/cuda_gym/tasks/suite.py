@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.errors import BadTask
 
 __all__ = ["BrokenTask", "Suite", "read_suite"]

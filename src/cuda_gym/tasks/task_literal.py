@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cuda_gym.core import Band, Roofline
+from cuda_gym.core.task import Band, Roofline
 from cuda_gym.errors import BadTask, did_you_mean
 from cuda_gym.tasks.sizes import constants_of
 

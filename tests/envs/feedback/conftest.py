@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import DeviceRates, KernelTime, Profile, Timing, Work
+from cuda_gym.core.verdict import DeviceRates, KernelTime, Profile, Timing, Work
 
 RATES = DeviceRates(copy_gb_per_s=10.0, gflop_per_s=100.0, cache_bytes=1_000_000, num_cores=4)
 Make = Callable[..., Profile]

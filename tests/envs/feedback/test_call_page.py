@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from cuda_gym.core import KernelTime, Profile, Timing
+from cuda_gym.core.verdict import KernelTime, Profile, Timing
 from cuda_gym.envs.feedback.call_page import describe_kernels, describe_roofline
 
 Kernel = Callable[..., KernelTime]

@@ -7,15 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import (
-    Build,
-    Diagnostic,
-    Findings,
-    KernelResources,
-    Outcome,
-    Severity,
-    Submission,
-)
+from cuda_gym.core.findings import Build, Diagnostic, Findings, KernelResources, Outcome, Severity
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.compile_page import describe_build, describe_diagnostics
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.errors import CompileError

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from cuda_gym.core import Diagnostic, Severity, Submission
+from cuda_gym.core.findings import Diagnostic, Severity
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.error_groups import ErrorGroup, group_diagnostics
 
 SOURCE = "first\nindex_t i = 3;\ny[i] = 4;\n    g();\nlast\n"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.excerpts import excerpt, source_lines
 
 LINES = ["int a;", "\tint b = c;", "", "int d;"]

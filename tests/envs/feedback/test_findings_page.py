@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import Diagnostic, Findings, Outcome, Severity, Submission, Verdict
+from cuda_gym.core.findings import Diagnostic, Findings, Outcome, Severity
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.feedback.profile_page import describe_verdict
 from cuda_gym.envs.feedback.submit_page import describe_settlement

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.core import Diagnostic, Severity, Submission
+from cuda_gym.core.findings import Diagnostic, Severity
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.hints import hint_for
 
 SOURCE = """\

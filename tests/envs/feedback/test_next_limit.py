@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import KernelTime, Profile, Timing
+from cuda_gym.core.verdict import KernelTime, Profile, Timing
 from cuda_gym.envs.feedback.next_limit import Limit, next_limit
 
 Kernel = Callable[..., KernelTime]

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import KernelTime, Outcome, Profile, Submission, Telemetry, Verdict
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import KernelTime, Profile, Telemetry, Verdict
 from cuda_gym.envs.feedback.profile_page import describe_verdict
 
 FILES = Submission.of({"kernels/relu.cu": "first\n\tx = y;\n", "model_new.py": ""})

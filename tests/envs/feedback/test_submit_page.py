@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cuda_gym.core import Outcome, Submission, Verdict
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import Verdict
 from cuda_gym.envs.feedback.submit_page import describe_settlement
 from cuda_gym.envs.reward import REWARDS, Ledger
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import (
+from cuda_gym.core.findings import (
     DrawFindings,
     Findings,
     MemoryFinding,
     MemorySide,
     Mismatch,
     Outcome,
-    Submission,
 )
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.feedback.verify_page import describe_draws, describe_memory
 from cuda_gym.judge.verification.remedies import remedy

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 import torch
 
-from cuda_gym.core import Telemetry
+from cuda_gym.core.verdict import Telemetry
 from cuda_gym.judge.profiling.nvml import read_gpu
 
 

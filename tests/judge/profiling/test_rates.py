@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import DeviceRates, as_plain
+from cuda_gym.core.plain import as_plain
+from cuda_gym.core.verdict import DeviceRates
 from cuda_gym.judge.profiling.rates import best_rates, read_rates
 
 RATES = DeviceRates(copy_gb_per_s=10.0, gflop_per_s=100.0, cache_bytes=8_000, num_cores=2)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cuda_gym.core import DeviceRates, Profile, Work
+from cuda_gym.core.verdict import DeviceRates, Profile, Work
 from cuda_gym.judge.profiling.roofline import floor_of
 
 RATES = DeviceRates(copy_gb_per_s=10.0, gflop_per_s=100.0, cache_bytes=8_000, num_cores=2)

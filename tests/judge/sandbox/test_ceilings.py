@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import DeviceRates, Work, as_plain
+from cuda_gym.core.plain import as_plain
+from cuda_gym.core.verdict import DeviceRates, Work
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
 from cuda_gym.judge.sandbox.records import save_record
 

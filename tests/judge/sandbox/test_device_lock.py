@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import Device
+from cuda_gym.core.device import Device
 from cuda_gym.errors import StorageError
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 
@@ -66,7 +66,7 @@ def test_whoever_waits_to_time_goes_before_later_workers(lock: DeviceLock) -> No
 
 def test_the_lock_of_a_killed_process_is_free(lock: DeviceLock, tmp_path: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from cuda_gym.core import Device\n"
+        "import os, sys; from pathlib import Path; from cuda_gym.core.device import Device\n"
         "from cuda_gym.judge.sandbox.device_lock import DeviceLock\n"
         "with DeviceLock(Device('cpu'), Path(sys.argv[1])).exclusive(): os.kill(os.getpid(), 9)"
     )

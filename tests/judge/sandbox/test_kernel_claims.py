@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from cuda_gym.core import Build, KernelResources, Profile
+from cuda_gym.core.findings import Build, KernelResources
+from cuda_gym.core.verdict import Profile
 from cuda_gym.judge.sandbox.kernel_claims import read_kernel_claims
 from cuda_gym.judge.sandbox.protocol import KernelClaim, Ran
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import Device
+from cuda_gym.core.device import Device
 from cuda_gym.judge.sandbox.break_out import NAMESPACES
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.probes import (

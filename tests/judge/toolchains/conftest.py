@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuda_gym.core import Build, Submission
+from cuda_gym.core.findings import Build
+from cuda_gym.core.task import Submission
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime

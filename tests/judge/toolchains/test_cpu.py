@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuda_gym.core import Device, Severity, Submission
+from cuda_gym.core.device import Device
+from cuda_gym.core.findings import Severity
+from cuda_gym.core.task import Submission
 from cuda_gym.errors import (
     CandidateTimeout,
     CompileError,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.core import as_plain
+from cuda_gym.core.plain import as_plain
 from cuda_gym.judge.toolchains.direct_kernels import (
     DirectKernel,
     launches_directly,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
 from cuda_gym.judge.toolchains.cuda_extension import make_extension

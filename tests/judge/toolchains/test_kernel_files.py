@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 

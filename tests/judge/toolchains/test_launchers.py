@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.core import as_plain
+from cuda_gym.core.plain import as_plain
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cuda_parameters import Parameter, ParameterKind
 from cuda_gym.judge.toolchains.cuda_types import SCALAR_TYPES, VALUE_TYPES

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import Severity, Submission
+from cuda_gym.core.findings import Severity
+from cuda_gym.core.task import Submission
 from cuda_gym.errors import CandidateTimeout, CompileError
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.nvcc import NvccToolchain

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import KernelResources
+from cuda_gym.core.findings import KernelResources
 from cuda_gym.judge.toolchains.ptxas import read_resources, with_occupancy
 
 CUDA_13 = """\

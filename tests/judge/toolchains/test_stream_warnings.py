@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuda_gym.core import Severity
+from cuda_gym.core.findings import Severity
 from cuda_gym.judge.toolchains.stream_warnings import stream_warnings
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuda_gym.core import Findings, MemoryFinding, MemorySide, Outcome
+from cuda_gym.core.findings import Findings, MemoryFinding, MemorySide, Outcome
 from cuda_gym.judge.verification.conclusions import conclude_memory
 
 RIGHT = Findings(outcome=Outcome.CORRECT, summary="Right on 8 hidden draws.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuda_gym.core import Severity
+from cuda_gym.core.findings import Severity
 from cuda_gym.judge.verification.extension_calls import Signature, call_warnings
 
 LAUNCHERS = {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.errors import BadTask
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuda_gym.core import MemoryFinding, MemorySide
+from cuda_gym.core.findings import MemoryFinding, MemorySide
 from cuda_gym.judge.toolchains.cuda_on_cpu.checking import KINDS
 from cuda_gym.judge.verification.remedies import remedy
 

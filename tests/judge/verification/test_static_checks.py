@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.core import Device
+from cuda_gym.core.device import Device
 from cuda_gym.errors import CompileError, Refused, UnsupportedOnDevice
 from cuda_gym.judge.verification.static_checks import check_kernels, check_model
 

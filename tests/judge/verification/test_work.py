@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cuda_gym.core import as_plain
+from cuda_gym.core.plain import as_plain
 from cuda_gym.judge.verification.work import read_work, work_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cuda_gym.core import KernelTime, Profile, Timing
+from cuda_gym.core.verdict import KernelTime, Profile, Timing
 from cuda_gym.envs.feedback.next_limit import LAUNCH_BOUND
 from cuda_gym.envs.feedback.words import describe_bytes, describe_time, joined
 from cuda_gym.judge.profiling.roofline import floor_of

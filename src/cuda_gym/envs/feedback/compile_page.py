@@ -9,15 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cuda_gym.core import (
-    Build,
-    Diagnostic,
-    Findings,
-    KernelResources,
-    Outcome,
-    Severity,
-    Submission,
-)
+from cuda_gym.core.findings import Build, Diagnostic, Findings, KernelResources, Outcome, Severity
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.error_groups import ErrorGroup, group_diagnostics, undeclared_name
 from cuda_gym.envs.feedback.excerpts import excerpt, source_lines
 from cuda_gym.envs.feedback.hints import hint_for

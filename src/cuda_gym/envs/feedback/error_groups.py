@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from cuda_gym.core import Diagnostic, Severity, Submission
+from cuda_gym.core.findings import Diagnostic, Severity
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.braces import find_brace_trouble
 from cuda_gym.envs.feedback.excerpts import source_lines
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 
 __all__ = ["excerpt", "source_lines"]
 

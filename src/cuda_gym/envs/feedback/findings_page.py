@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cuda_gym.core import Findings, Outcome, Severity, Submission
+from cuda_gym.core.findings import Findings, Outcome, Severity
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.compile_page import (
     describe_build,
     describe_diagnostics,

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cuda_gym.core import Diagnostic, Submission
+from cuda_gym.core.findings import Diagnostic
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback import source_facts
 from cuda_gym.envs.feedback.unknown_names import explain_unknown
 

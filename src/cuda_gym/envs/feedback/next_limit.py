@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, unique
 
-from cuda_gym.core import DeviceRates, KernelTime, Profile, Timing, Work
+from cuda_gym.core.verdict import DeviceRates, KernelTime, Profile, Timing, Work
 from cuda_gym.envs.feedback.words import describe_bytes, describe_time
 from cuda_gym.judge.profiling.roofline import Floor, floor_of
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cuda_gym.core import Profile, Submission, Telemetry, Timing, Verdict
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import Profile, Telemetry, Timing, Verdict
 from cuda_gym.envs.feedback.call_page import describe_kernels, describe_roofline
 from cuda_gym.envs.feedback.compile_page import describe_build
 from cuda_gym.envs.feedback.findings_page import describe_findings, evidence

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from cuda_gym.core import Diagnostic, Submission
+from cuda_gym.core.findings import Diagnostic
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.braces import find_brace_trouble
 from cuda_gym.envs.feedback.excerpts import source_lines
 from cuda_gym.judge.toolchains.mangled_names import plain_name

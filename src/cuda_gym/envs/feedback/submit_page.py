@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cuda_gym.core import Outcome, Submission, Timing, Verdict
+from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Submission
+from cuda_gym.core.verdict import Timing, Verdict
 from cuda_gym.envs.feedback.findings_page import evidence
 from cuda_gym.envs.feedback.profile_page import describe_conditions, describe_standing, time_table
 from cuda_gym.envs.feedback.words import joined

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 
-from cuda_gym.core import Diagnostic, Submission
+from cuda_gym.core.findings import Diagnostic
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.error_groups import undeclared_name
 from cuda_gym.envs.feedback.excerpts import source_lines
 from cuda_gym.judge.verification.cpp_text import mask

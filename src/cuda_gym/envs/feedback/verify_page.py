@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cuda_gym.core import DrawFindings, MemoryFinding, Mismatch, Submission
+from cuda_gym.core.findings import DrawFindings, MemoryFinding, Mismatch
+from cuda_gym.core.task import Submission
 from cuda_gym.envs.feedback.excerpts import excerpt, source_lines
 from cuda_gym.judge.verification.remedies import remedy
 

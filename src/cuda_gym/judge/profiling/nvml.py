@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from cuda_gym.core import Telemetry
+from cuda_gym.core.verdict import Telemetry
 
 __all__ = ["read_gpu"]
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from cuda_gym.core import DeviceRates
+from cuda_gym.core.verdict import DeviceRates
 from cuda_gym.judge.profiling.telemetry import last_level_cache_bytes
 
 __all__ = ["best_rates", "measure_rates", "read_rates"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cuda_gym.core import Profile
+from cuda_gym.core.verdict import Profile
 
 __all__ = ["Floor", "floor_of"]
 
@@ -34,7 +34,7 @@ class Floor:
 def floor_of(profile: Profile | None) -> Floor | None:
     """The floor of a task on a device; None where one of the two is unknown.
 
-    >>> from cuda_gym.core import DeviceRates, Work
+    >>> from cuda_gym.core.verdict import DeviceRates, Work
     >>> rates = DeviceRates(copy_gb_per_s=10.0, gflop_per_s=100.0, cache_bytes=1 << 20, num_cores=2)
     >>> floor_of(Profile(work=Work(read_bytes=6_000_000, written_bytes=4_000_000, flops=5e7), rates=rates))
     Floor(memory_us=1000.0, arithmetic_us=500.0, fits_cache=False)

@@ -6,7 +6,7 @@ import os
 import statistics
 from pathlib import Path
 
-from cuda_gym.core import Telemetry
+from cuda_gym.core.verdict import Telemetry
 
 
 def read_cpu() -> Telemetry:

@@ -23,7 +23,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cuda_gym.core import Timing
+from cuda_gym.core.verdict import Timing
 from cuda_gym.errors import Refused
 
 CREDITED = 1.3

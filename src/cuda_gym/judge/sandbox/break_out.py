@@ -23,7 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cuda_gym.core import Device
+from cuda_gym.core.device import Device
 from cuda_gym.judge.sandbox import limits
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 

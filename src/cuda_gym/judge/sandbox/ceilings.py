@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
-from cuda_gym.core import DeviceRates, Work, as_plain
+from cuda_gym.core.plain import as_plain
+from cuda_gym.core.verdict import DeviceRates, Work
 from cuda_gym.judge.profiling.rates import best_rates, measure_rates, read_rates
 from cuda_gym.judge.profiling.telemetry import waited_for_cores_us
 from cuda_gym.judge.sandbox.records import load_record, save_record

@@ -13,7 +13,8 @@ import random
 import secrets
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from cuda_gym.core import Build, MemoryFinding, Submission, Task
+from cuda_gym.core.findings import Build, MemoryFinding
+from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import AgentError, CandidateTimeout, CompileError
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock

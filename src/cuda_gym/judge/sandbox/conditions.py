@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cuda_gym.core import JUDGE_VERSION, Fingerprint, Task, Timing
+from cuda_gym.core.task import Task
+from cuda_gym.core.verdict import JUDGE_VERSION, Fingerprint, Timing
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.protocol import Loaded

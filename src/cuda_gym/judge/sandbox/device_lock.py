@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cuda_gym.core import Device
+from cuda_gym.core.device import Device
 from cuda_gym.errors import StorageError
 
 

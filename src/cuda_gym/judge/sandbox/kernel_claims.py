@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from cuda_gym.core import Build, KernelTime, Profile
+from cuda_gym.core.findings import Build
+from cuda_gym.core.verdict import KernelTime, Profile
 from cuda_gym.judge.sandbox.protocol import KernelClaim, Ran
 
 __all__ = ["read_kernel_claims"]

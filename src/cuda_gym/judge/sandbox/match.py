@@ -10,7 +10,10 @@ import os
 import random
 from collections.abc import Callable, Mapping
 
-from cuda_gym.core import Build, DrawFindings, Profile, Submission, Task, Timing, as_plain
+from cuda_gym.core.findings import Build, DrawFindings
+from cuda_gym.core.plain import as_plain
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.core.verdict import Profile, Timing
 from cuda_gym.errors import AgentError, WrongOutput
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.baselines import Baseline

@@ -11,7 +11,8 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cuda_gym.core import DeviceRates, Task, Work
+from cuda_gym.core.task import Task
+from cuda_gym.core.verdict import DeviceRates, Work
 from cuda_gym.errors import WorkerLost
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.sandbox.deadlines import Deadlines

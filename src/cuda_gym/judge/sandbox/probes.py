@@ -22,7 +22,7 @@ from enum import Enum, unique
 from pathlib import Path
 from typing import Any
 
-from cuda_gym.core import Device
+from cuda_gym.core.device import Device
 from cuda_gym.judge.sandbox.break_out import NAMESPACES
 
 __all__ = [

@@ -20,7 +20,9 @@ from typing import Any
 
 import torch
 
-from cuda_gym.core import JUDGE_VERSION, Task, Work, as_plain
+from cuda_gym.core.plain import as_plain
+from cuda_gym.core.task import Task
+from cuda_gym.core.verdict import JUDGE_VERSION, Work
 from cuda_gym.errors import CudaGymError, NotAdmitted
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.calls import evict_caches, timed_calls

@@ -16,15 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cuda_gym.core import (
-    Build,
-    Diagnostic,
-    KernelResources,
-    MemoryFinding,
-    Severity,
-    Submission,
-    as_plain,
-)
+from cuda_gym.core.findings import Build, Diagnostic, KernelResources, MemoryFinding, Severity
+from cuda_gym.core.plain import as_plain
+from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.compiler import Compiler

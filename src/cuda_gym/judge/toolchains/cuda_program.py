@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from cuda_gym.core import Diagnostic, MemoryFinding, as_plain
+from cuda_gym.core.findings import Diagnostic, MemoryFinding
+from cuda_gym.core.plain import as_plain
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.judge.toolchains.cuda_tokens import (
     Definition,
     Token,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from cuda_gym.core import Diagnostic, Severity, Submission
+from cuda_gym.core.findings import Diagnostic, Severity
+from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.direct_kernels import launches_directly, with_entries
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cuda_parameters import (
     QUALIFIERS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.judge.toolchains.mangled_names import plain_name
 
 __all__ = ["parse_nvcc"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Kind, declarations
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
 

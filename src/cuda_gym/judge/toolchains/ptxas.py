@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from cuda_gym.core import KernelResources
+from cuda_gym.core.findings import KernelResources
 from cuda_gym.judge.toolchains.mangled_names import plain_name
 from cuda_gym.judge.toolchains.occupancy import CAPABILITIES, occupancy_of
 

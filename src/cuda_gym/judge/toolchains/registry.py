@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import cast
 
-from cuda_gym.core import Device
+from cuda_gym.core.device import Device
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge.toolchains.toolchain import Toolchain
 

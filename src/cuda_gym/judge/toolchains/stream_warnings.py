@@ -16,7 +16,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind, declarations
 from cuda_gym.judge.toolchains.cuda_on_cpu.launches import LaunchText, launches_in

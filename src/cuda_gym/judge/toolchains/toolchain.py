@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cuda_gym.core import Build, MemoryFinding, Submission
+from cuda_gym.core.findings import Build, MemoryFinding
+from cuda_gym.core.task import Submission
 
 
 class Toolchain(Protocol):

@@ -14,7 +14,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from cuda_gym.core import as_plain
+from cuda_gym.core.plain import as_plain
 from cuda_gym.errors import BadTask, NotAdmitted
 from cuda_gym.judge.verification.degenerate import passing_degenerate
 from cuda_gym.judge.verification.free_dimensions import find_free_dimensions

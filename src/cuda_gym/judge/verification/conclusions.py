@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from cuda_gym.core import DrawFindings, Findings, MemoryFinding, Mismatch, Outcome
+from cuda_gym.core.findings import DrawFindings, Findings, MemoryFinding, Mismatch, Outcome
 from cuda_gym.errors import (
     AgentError,
     CandidateTimeout,

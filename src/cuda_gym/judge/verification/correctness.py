@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cuda_gym.core import DrawFindings, Mismatch
+from cuda_gym.core.findings import DrawFindings, Mismatch
 from cuda_gym.judge.verification.budget import Expected, group_width, local_scale
 from cuda_gym.judge.verification.gold import values_at
 from cuda_gym.judge.verification.inputs import Draw

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.judge.verification.python_names import Use, full_name, imported_names, used_names
 
 __all__ = ["Signature", "call_warnings"]

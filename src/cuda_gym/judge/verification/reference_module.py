@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from cuda_gym.core import Task
+from cuda_gym.core.task import Task
 from cuda_gym.errors import BadTask
 from cuda_gym.judge.verification.nests import flatten_outputs
 

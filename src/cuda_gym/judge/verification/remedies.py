@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from cuda_gym.core import MemoryFinding
+from cuda_gym.core.findings import MemoryFinding
 
 __all__ = ["remedy"]
 

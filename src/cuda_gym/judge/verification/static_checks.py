@@ -17,7 +17,8 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuda_gym.core import Device, Diagnostic, Severity
+from cuda_gym.core.device import Device
+from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError, Refused, UnsupportedOnDevice
 from cuda_gym.judge.verification.cpp_text import includes, line_of, mask, own_functions
 from cuda_gym.judge.verification.python_names import Use, imported_names, used_names

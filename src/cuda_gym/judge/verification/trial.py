@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 
-from cuda_gym.core import DrawFindings
+from cuda_gym.core.findings import DrawFindings
 from cuda_gym.judge.verification.budget import Expected, expect, is_fit
 from cuda_gym.judge.verification.correctness import compare, is_right
 from cuda_gym.judge.verification.gold import GoldKind, IndexOutput, gold_outputs

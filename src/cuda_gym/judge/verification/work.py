@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from cuda_gym.core import Work
+from cuda_gym.core.verdict import Work
 from cuda_gym.judge.verification.nests import flatten_outputs, map_tensors, tensors_in
 
 __all__ = ["read_work", "work_of"]

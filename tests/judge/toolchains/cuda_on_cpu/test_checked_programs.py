@@ -10,7 +10,7 @@ import pytest
 from tests.judge.toolchains.cuda_on_cpu import buggy_programs
 from tests.judge.toolchains.cuda_on_cpu.in_parallel import in_parallel
 
-from cuda_gym.core import MemoryFinding
+from cuda_gym.core.findings import MemoryFinding
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
 from cuda_gym.judge.toolchains.cuda_program import ProgramRun, build_program, check_program

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import MemoryFinding
+from cuda_gym.core.findings import MemoryFinding
 from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings
 from cuda_gym.judge.toolchains.cuda_on_cpu.source_lines import SourceLines
 

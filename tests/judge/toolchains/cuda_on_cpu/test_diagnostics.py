@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from cuda_gym.core import Severity
+from cuda_gym.core.findings import Severity
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import parse_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import rewrite
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_gym.core import Severity
+from cuda_gym.core.findings import Severity
 from cuda_gym.errors import UnsupportedOnDevice
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode

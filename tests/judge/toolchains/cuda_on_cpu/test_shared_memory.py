@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cuda_gym.core import Submission
+from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
 from cuda_gym.judge.toolchains.cuda_on_cpu.shared_memory import static_shared_bytes

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cuda_gym.core import MemoryFinding, MemorySide
+from cuda_gym.core.findings import MemoryFinding, MemorySide
 from cuda_gym.judge.toolchains.cuda_on_cpu.source_lines import SourceLine, SourceLines
 
 __all__ = ["KINDS", "read_findings"]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten
 
 __all__ = ["parse_diagnostics", "read_diagnostics"]

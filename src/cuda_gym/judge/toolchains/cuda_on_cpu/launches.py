@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cuda_gym.core import Diagnostic, Severity
+from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode, Modes
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_values import KernelNames

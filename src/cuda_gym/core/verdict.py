@@ -1,0 +1,207 @@
+"""A timed judgement, and the conditions under which it holds. Only a Verdict pays."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from cuda_gym.core.findings import Findings, Outcome
+
+__all__ = [
+    "JUDGE_VERSION",
+    "DeviceRates",
+    "Fingerprint",
+    "KernelTime",
+    "Profile",
+    "Telemetry",
+    "Timing",
+    "Verdict",
+    "Work",
+]
+
+
+JUDGE_VERSION = "1"
+"""Raised whenever an equal submission could get another Verdict; leaderboards rank one version."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """How long a submission and its baselines took on one device, in one comparison."""
+
+    time_us: float
+    """Time of the submission: the fastest tenth of a block, the median over interleaved blocks."""
+    compile_us: float
+    """Time of the reference under torch.compile, interleaved with the submission."""
+    speedup: float
+    """compile_us over time_us, the median over pairs of blocks: not the ratio of the two above."""
+    speedup_low: float
+    """Lower end of the 95 % bootstrap interval."""
+    speedup_high: float
+    """Upper end of the 95 % bootstrap interval."""
+    num_blocks: int
+    """Blocks of each side."""
+    num_calls: int
+    """Timed calls of the submission, each with new content."""
+    timer: str
+    """Which clock: `wall` on cpu."""
+    num_disturbed: int = 0
+    """Pairs of blocks during which other processes took the cores."""
+    steady: bool = True
+    """Whether enough pairs were undisturbed, and only these count. Where not, compile_us is at most
+    the best ever seen: a busy machine slows torch.compile more than others, and nobody earns that."""
+    eager_us: float | None = None
+    """Time of the eager reference: its cached ratio to torch.compile, anchored at compile_us."""
+    first_call_us: float | None = None
+    """Time of the very first call."""
+    clock_ratio: float | None = None
+    """The judge's own clock, a call, over the candidate's; above 1.3 the times are scaled up."""
+    prepare_us: float | None = None
+    """Time of `prepare()`; None where there is none."""
+
+    def __post_init__(self) -> None:
+        times = (self.time_us, self.compile_us, self.speedup)
+        if not all(math.isfinite(value) and value > 0 for value in times):
+            raise ValueError(
+                f"times and speed-ups are positive; got time_us={self.time_us}, "
+                f"compile_us={self.compile_us}, speedup={self.speedup}"
+            )
+
+    @property
+    def eager_speedup(self) -> float | None:
+        """eager_us over time_us."""
+        return None if self.eager_us is None else self.eager_us / self.time_us
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelTime:
+    """What one kernel took in one call, as the submission's process reports it: told, never paid."""
+
+    name: str
+    """`library.gemm` and its like where the call was one of `cuda_extension.library`."""
+    launches: int
+    total_us: float
+    """Of all its launches."""
+    grid: tuple[int, ...] = ()
+    """Blocks of its longest launch; empty for a library call."""
+    block: tuple[int, ...] = ()
+    """Threads of a block, likewise."""
+    mode: str | None = None
+    """How the `cpu` device runs it, as in `KernelResources`."""
+
+    @property
+    def launch_us(self) -> float:
+        """A launch, on average."""
+        return self.total_us / self.launches
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a task asks of any submission in one call."""
+
+    read_bytes: int
+    """Inputs and parameters, each byte once; what no output depends on is left out."""
+    written_bytes: int
+    """Outputs."""
+    flops: float | None
+    """Exact for products, convolutions and attention, one an element for each other operator of the
+    reference; None where it has an operator that nobody counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceRates:
+    """The most that a device was seen to do, with the threads of a race."""
+
+    copy_gb_per_s: float
+    """Bytes read and bytes written, of copies larger than every cache."""
+    gflop_per_s: float
+    """In a product of float32 matrices."""
+    cache_bytes: int
+    """Of the last level."""
+    num_cores: int
+    """Threads of a race, or multiprocessors: each runs at least one block at a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """Where the time of a call goes, and what it would have to be: told, never paid."""
+
+    call_us: float | None = None
+    """The call in which the kernels were timed, after the race; None where that failed."""
+    kernels: tuple[KernelTime, ...] = ()
+    """In the order of their first launches."""
+    work: Work | None = None
+    rates: DeviceRates | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Telemetry:
+    """The state of the device around the timed calls; None where it does not say."""
+
+    clock_mhz: float | None = None
+    temperature_c: float | None = None
+    power_w: float | None = None
+    throttled: str | None = None
+    """The reason, where there was one."""
+    load: float | None = None
+    """Runnable processes over cores (`cpu`), or utilisation 0 to 1 by others (`cuda`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fingerprint:
+    """The conditions under which a Verdict holds. Only equal fingerprints are ranked together."""
+
+    judge: str
+    task: str
+    """Hash of the task."""
+    device: str
+    """Name of the hardware and its number of threads."""
+    toolchain: str
+    torch: str
+    compile_mode: str
+    timer: str
+    transport: str
+    isolation: str
+    """What stood between the submission and the machine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """A timed judgement of one submission on one task."""
+
+    outcome: Outcome
+    task_id: str
+    submission: str
+    """Hash of the submission."""
+    device: str
+    findings: Findings
+    """What was compiled and verified on the way."""
+    fingerprint: Fingerprint | None
+    """None only where the judgement ended before the device was known."""
+    timing: Timing | None = None
+    """There exactly where the outcome is correct."""
+    profile: Profile | None = None
+    """None where there is no timing."""
+    telemetry: Telemetry | None = None
+    unranked: str | None = None
+    """Why a leaderboard may not rank it; None where it may."""
+    seed: int | None = None
+    """The secret seed of the draws, told afterwards so that the Verdict can be replayed."""
+    judge_s: float = 0.0
+    """Wall time of the whole judgement."""
+
+    def __post_init__(self) -> None:
+        if (self.outcome is Outcome.CORRECT) != (self.timing is not None):
+            raise ValueError(
+                f"a Verdict has a Timing exactly where it is correct; got {self.outcome.value} "
+                f"with timing={self.timing}"
+            )
+
+    @property
+    def summary(self) -> str:
+        """One sentence: fact, value, remedy."""
+        return self.findings.summary
+
+    @property
+    def speedup(self) -> float | None:
+        """Verified speed-up over torch.compile; None where the submission is not correct."""
+        return None if self.timing is None else self.timing.speedup
