@@ -35,9 +35,11 @@ format: $(READY)
 docs: $(DOCS_READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# Plays the five episodes of docs/episodes anew, and renders them; a quiet machine tells better times.
+# Plays the five episodes of docs/episodes anew, and the one of the README's picture, and renders them;
+# a quiet machine tells better times.
 episodes: $(READY)
 	docs/episodes/record.sh $(BIN)/cuda-gym
+	$(BIN)/python docs/episode_svg.py
 
 bench: $(BENCH_READY)
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
