@@ -16,6 +16,7 @@ __all__ = ["as_plain", "digest"]
 def as_plain(value: Any) -> Any:
     """Any noun as dicts, lists, strings and numbers, ready for `json.dumps`.
 
+    >>> from cuda_gym.core.findings import Diagnostic, Severity
     >>> as_plain(Diagnostic(severity=Severity.ERROR, message="no", file="a.cu", line=3))["line"]
     3
     """

@@ -3,11 +3,12 @@
 
 #include <cassert>
 
-__global__ void far_away(int* x) { x[(size_t)1 << 33] = 1; }
+// Downwards: above, the address space may end too soon.
+__global__ void far_away(int* x) { x[-(1LL << 34)] = 1; }
 // Runs as fibers: a mask that names some lanes only is not cut into phases.
 __global__ void far_away_after_barrier(int* x) {
   __syncwarp(0xffu);
-  if (threadIdx.x == 7) x[(size_t)1 << 33] = 1;
+  if (threadIdx.x == 7) x[-(1LL << 34)] = 1;
 }
 // Runs as phases, several threads at a time.
 __global__ void divides(int* x) {
