@@ -23,6 +23,7 @@ from cuda_gym.judge.toolchains.print_warnings import print_warnings
 from cuda_gym.judge.toolchains.stream_warnings import stream_warnings
 from cuda_gym.judge.toolchains.toolchain import Toolchain
 from cuda_gym.judge.verification.extension_calls import Signature, call_warnings
+from cuda_gym.judge.verification.operator_warnings import operator_warnings
 from cuda_gym.judge.verification.static_checks import check_kernels, check_model
 
 __all__ = ["build_submission"]
@@ -56,6 +57,7 @@ def build_submission(
         *stream_warnings(files),
         *print_warnings(files),
         *device_rule_warnings(files),
+        *operator_warnings(source),
         *call_warnings(
             source,
             {
