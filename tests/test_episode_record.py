@@ -76,7 +76,9 @@ def verdict() -> Verdict:
 
 
 def episode() -> Episode:
-    said = Observation(text="Right.\n", stage=Stage.TIMED, metrics={"speedup": 2.0})
+    said = Observation(
+        text="Right.\n\u2028\x85\x0b and on", stage=Stage.TIMED, metrics={"speedup": 2.0}
+    )
     turn = Turn(action=Action('{"name": "profile"}'), observation=said, reward=2.0)
     first = Observation(text="Task core/softmax", stage=Stage.START)
     return Episode(

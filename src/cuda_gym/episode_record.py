@@ -43,7 +43,7 @@ def read_episodes(path: Path) -> tuple[Episode, ...]:
         ValueError: a line of it is no episode; the message says which, and why.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8").split("\n")  # no other separator: text may hold those
     except UnicodeDecodeError as error:
         raise ValueError(f"{path.name} is no record of episodes: {error.reason}.") from None
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
