@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cuda_gym.envs.brevity import MIN_CHARS
 from cuda_gym.envs.reward import REWARDS
-from cuda_gym.envs.signatures import closest
+from cuda_gym.errors import did_you_mean
 
 __all__ = ["Rules"]
 
@@ -25,7 +25,7 @@ class Rules:
     def __post_init__(self) -> None:
         if self.reward not in REWARDS:
             raise ValueError(
-                f"There is no reward {self.reward!r}.{closest(self.reward, REWARDS)} "
+                f"There is no reward {self.reward!r}.{did_you_mean(self.reward, REWARDS)} "
                 f"The rewards are {', '.join(REWARDS)}."
             )
         if self.max_turns < 1 or self.observation_chars < MIN_CHARS:

@@ -5,7 +5,6 @@ A tool is a method with annotations and a Google docstring; nothing about it is 
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 import typing
@@ -14,13 +13,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from cuda_gym.errors import BadAction
+from cuda_gym.errors import BadAction, did_you_mean
 
 __all__ = [
     "arguments_model",
     "call_form",
     "checked_arguments",
-    "closest",
     "first_sentence",
     "tool_schema",
 ]
@@ -70,16 +68,6 @@ def checked_arguments(model: type[BaseModel], arguments: Mapping[str, Any]) -> d
     raise BadAction(f"{' '.join(problems)} The signature is {_signature(model)}.") from None
 
 
-def closest(name: str, names: typing.Iterable[str]) -> str:
-    """A sentence that suggests the nearest name; empty where none is near.
-
-    >>> closest("complie", ["compile", "verify"])
-    " Did you mean 'compile'?"
-    """
-    near = difflib.get_close_matches(name[:60], list(names), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
-
-
 def call_form(function: Function) -> str:
     """A tool with its arguments, those in brackets with a default; of a choice, the default first.
 
@@ -119,7 +107,7 @@ def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     if error["type"] == "missing":
         return f"{model.__name__} needs the argument {name!r}."
     if error["type"] == "extra_forbidden":
-        return f"{model.__name__} has no argument {name!r}.{closest(name, model.model_fields)}"
+        return f"{model.__name__} has no argument {name!r}.{did_you_mean(name, model.model_fields)}"
     return f"The argument {name!r} does not fit, got {repr(error['input'])[:60]}: {error['msg']}."
 
 

@@ -16,10 +16,10 @@ from cuda_gym.core.verdict import Verdict
 from cuda_gym.envs.actions import ToolCall
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.search import MAX_HITS, search
-from cuda_gym.envs.signatures import arguments_model, checked_arguments, closest, tool_schema
+from cuda_gym.envs.signatures import arguments_model, checked_arguments, tool_schema
 from cuda_gym.envs.skills import describe_shelf, describe_skill, skills
 from cuda_gym.envs.workspace import Workspace
-from cuda_gym.errors import BadAction, WorkerLost, WorkspaceError
+from cuda_gym.errors import BadAction, WorkerLost, WorkspaceError, did_you_mean
 
 __all__ = [
     "TOOL_NAMES",
@@ -116,7 +116,7 @@ class Tools:
         """
         if call.name not in TOOL_NAMES:
             raise BadAction(
-                f"There is no tool {call.name[:60]!r}.{closest(call.name, TOOL_NAMES)} "
+                f"There is no tool {call.name[:60]!r}.{did_you_mean(call.name, TOOL_NAMES)} "
                 f"The tools are {', '.join(TOOL_NAMES)}."
             )
         arguments = checked_arguments(_models()[call.name], call.arguments)

@@ -10,13 +10,13 @@ It lives in the candidate's process, so nothing that it says is proof of anythin
 from __future__ import annotations
 
 import ctypes
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any, NoReturn
 
 import torch
 
+from cuda_gym.errors import did_you_mean
 from cuda_gym.judge.toolchains.cuda_library import library_calls
 from cuda_gym.judge.toolchains.direct_kernels import DirectKernel
 from cuda_gym.judge.toolchains.kernel_calls import make_kernel_function
@@ -106,9 +106,7 @@ def _module(
     """A module that knows what it has, and suggests it where another name is asked for."""
 
     def missing(asked: str) -> NoReturn:
-        near = difflib.get_close_matches(asked, contents, n=3)
-        suggestion = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        hint = (hints or {}).get(asked, suggestion)
+        hint = (hints or {}).get(asked) or did_you_mean(asked, contents)
         raise AttributeError(f"{name} has no {asked!r}.{hint} It has: {', '.join(contents)}.")
 
     module = ModuleType(name, doc)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import difflib
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from cuda_gym.errors import did_you_mean
 from cuda_gym.judge.toolchains.direct_kernels import DirectKernel
 from cuda_gym.judge.toolchains.native_calls import Surroundings, make_call
 
@@ -106,9 +106,8 @@ def _no_kernel(name: object, known: Iterable[str], launchers: Iterable[str]) -> 
         return f"the name of a kernel is a str, got a {type(name).__name__}"
     if name in launchers:
         return f"{name!r} is a launcher, no kernel; call it as cuda_extension.{name}(...)"
-    near = difflib.get_close_matches(name, list(known), n=3)
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     names = ", ".join(known) or "none"
+    hint = did_you_mean(name, known)
     return f"no __global__ function {name!r} is in kernels/*.cu.{hint} There are: {names}."
 
 

@@ -11,12 +11,12 @@ run knows.
 from __future__ import annotations
 
 import ast
-import difflib
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cuda_gym.core.findings import Diagnostic, Severity
+from cuda_gym.errors import did_you_mean
 from cuda_gym.judge.verification.python_names import Use, full_name, imported_names, used_names
 
 __all__ = ["Signature", "call_warnings"]
@@ -80,7 +80,7 @@ def _unknown_names(
             call = f"call {_EXTENSION}.{kernels[name].signature}, or write a launcher"
             yield use.line, f"{fact}: it is a kernel; {call}"
         else:
-            yield use.line, f"{fact}.{_nearest(name, launchers)} It has: {', '.join(known)}"
+            yield use.line, f"{fact}.{did_you_mean(name, launchers)} It has: {', '.join(known)}"
 
 
 def _faults(
@@ -98,7 +98,7 @@ def _faults(
         kernel = kernels.get(asked)
         if kernel is None:
             there = ", ".join(kernels) or "none"
-            hint = _nearest(asked, kernels)
+            hint = did_you_mean(asked, kernels)
             yield call.lineno, f"no __global__ function {asked!r}.{hint} There are: {there}"
         elif kernel.problem:
             yield call.lineno, f"kernel {asked!r} cannot be launched from Python: {kernel.problem}"
@@ -126,8 +126,3 @@ def _kernel_name(call: ast.Call, imported: Mapping[str, Use]) -> str | None:
             is_kernel = full_name(call.func, imported) == f"{_EXTENSION}.kernel"
             return name if is_kernel else None
     return None
-
-
-def _nearest(name: str, known: Mapping[str, Signature]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=3)
-    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
