@@ -21,7 +21,7 @@ import platformdirs
 
 from cuda_gym.errors import StorageError
 
-__all__ = ["BuildCache", "cache_root"]
+__all__ = ["BuildCache", "cache_root", "digest"]
 
 _DESCRIPTION = "build.json"
 _PUBLISHES_PER_SWEEP = 64
@@ -31,6 +31,15 @@ _STALE_WORK_S = 3600.0
 def cache_root() -> Path:
     """`CUDA_GYM_CACHE`, or the user's own cache folder."""
     return Path(os.environ.get("CUDA_GYM_CACHE") or platformdirs.user_cache_dir("cuda_gym"))
+
+
+def digest(*parts: str) -> str:
+    """A short name for texts; where one begins and another ends counts too."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        total.update(f"{len(data)}:".encode() + data)
+    return total.hexdigest()[:32]
 
 
 class BuildCache:

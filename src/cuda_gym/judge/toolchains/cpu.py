@@ -16,22 +16,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cuda_gym.core.findings import Build, Diagnostic, KernelResources, MemoryFinding, Severity
+from cuda_gym.core.findings import Build, Diagnostic, MemoryFinding, Severity
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
-from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
+from cuda_gym.judge.toolchains.builds import LIBRARY_NAME, find_or_build
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode
 from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import build_cut_or_whole
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import FLAGS, cpu_identity, find_compiler
-from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import read_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import build_library
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program, rewrite
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import (
-    digest,
     own_version,
     runtime_library,
 )
@@ -41,7 +40,6 @@ from cuda_gym.judge.toolchains.kernel_files import kernel_files
 
 __all__ = ["CpuToolchain"]
 
-_LIBRARY_NAME = "kernels.so"
 _MAX_STATIC_SHARED = 48 << 10
 
 
@@ -83,23 +81,14 @@ class CpuToolchain:
             MissingTool: no compiler.
             StorageError: the cache cannot be written.
         """
-        started = time.monotonic()
         files = kernel_files(submission)
         compiler = find_compiler()
         key = _key(compiler, files, checking=checking)
-        found = self._cache.find(key)
-        is_cached = found is not None
-        if found is None:
-            found = self._compile(compiler, key, files, deadline_s, checking=checking)
-        entry, facts = found
-        return Build(
-            key=key,
-            library=str(entry / _LIBRARY_NAME),
+        return find_or_build(
+            self._cache,
+            key,
+            lambda: self._compile(compiler, key, files, deadline_s, checking=checking),
             toolchain=self.name,
-            build_s=time.monotonic() - started,
-            cached=is_cached,
-            kernels=tuple(KernelResources(**kernel) for kernel in facts["kernels"]),
-            diagnostics=read_diagnostics(facts["diagnostics"]),
         )
 
     def read_findings(self, build: Build, text: str) -> tuple[MemoryFinding, ...]:
@@ -119,7 +108,7 @@ class CpuToolchain:
         runtime = runtime_library(self._cache, compiler, checking=checking)
         deadline = time.monotonic() + deadline_s
         with self._cache.workspace() as folder:
-            library = folder / _LIBRARY_NAME
+            library = folder / LIBRARY_NAME
             program, diagnostics = build_cut_or_whole(
                 lambda cuts: rewrite(files, checking=checking, cuts=cuts),
                 lambda program: build_library(
@@ -130,7 +119,7 @@ class CpuToolchain:
                 "kernels": _resources(program, library.read_bytes()),
                 "diagnostics": as_plain(diagnostics),
             }
-            built = {_LIBRARY_NAME: library, RUNTIME_NAME: runtime}
+            built = {LIBRARY_NAME: library, RUNTIME_NAME: runtime}
             return self._cache.publish(key, built, facts), facts
 
 

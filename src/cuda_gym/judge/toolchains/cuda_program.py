@@ -24,16 +24,15 @@ from typing import IO, Any
 
 from cuda_gym.core.findings import Diagnostic, MemoryFinding
 from cuda_gym.core.plain import as_plain
-from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
+from cuda_gym.judge.toolchains.builds import read_diagnostics
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.checking import read_findings
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import FLAGS, cpu_identity, find_compiler
-from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import read_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_build import ProgramSources, build_executable
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_files import program_files
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import (
-    digest,
     own_version,
     runtime_library,
 )

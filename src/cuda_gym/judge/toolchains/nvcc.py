@@ -10,19 +10,16 @@ needs no GPU. Not covered: running the library.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cuda_gym.core.findings import Build, Diagnostic, KernelResources, Severity
+from cuda_gym.core.findings import Build
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Submission
-from cuda_gym.errors import CompileError
-from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
+from cuda_gym.judge.toolchains.builds import LIBRARY_NAME, find_or_build, refusal
 from cuda_gym.judge.toolchains.compiler import Compiler
-from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import read_diagnostics
-from cuda_gym.judge.toolchains.cuda_on_cpu.runtime_build import digest
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 from cuda_gym.judge.toolchains.nvcc_diagnostics import parse_nvcc
 from cuda_gym.judge.toolchains.ptxas import read_resources
@@ -30,7 +27,6 @@ from cuda_gym.judge.toolchains.toolkit import find_nvcc
 
 __all__ = ["NvccToolchain"]
 
-_LIBRARY_NAME = "kernels.so"
 _FLAGS = (
     "-O3",
     "-std=c++17",
@@ -71,22 +67,15 @@ class NvccToolchain:
             MissingTool: no nvcc.
             StorageError: the cache cannot be written.
         """
-        started = time.monotonic()
         files = kernel_files(submission)
         compiler = find_nvcc()
         parts = [part for path in sorted(files) for part in (path, files[path])]
         key = digest("nvcc", compiler.identity, self._architecture, *_FLAGS, *parts)
-        found = self._cache.find(key)
-        is_cached = found is not None
-        entry, facts = found or self._compile(compiler, key, files, deadline_s)
-        return Build(
-            key=key,
-            library=str(entry / _LIBRARY_NAME),
+        return find_or_build(
+            self._cache,
+            key,
+            lambda: self._compile(compiler, key, files, deadline_s),
             toolchain=self.name,
-            build_s=time.monotonic() - started,
-            cached=is_cached,
-            kernels=tuple(KernelResources(**kernel) for kernel in facts["kernels"]),
-            diagnostics=read_diagnostics(facts["diagnostics"]),
         )
 
     def _compile(
@@ -97,23 +86,12 @@ class NvccToolchain:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_text(text, encoding="utf-8")
             units = [path for path in files if path.endswith(".cu")]
-            command = [*_FLAGS, f"-arch={self._architecture}", "-o", _LIBRARY_NAME, *units]
+            command = [*_FLAGS, f"-arch={self._architecture}", "-o", LIBRARY_NAME, *units]
             status, said = compiler.run(command, folder=folder, deadline_s=deadline_s)
             diagnostics = parse_nvcc(said, files)
             if status:
-                raise _refused(said, diagnostics, folder)
+                raise refusal(said, diagnostics, folder)
             kernels = as_plain(read_resources(said))
             facts = {"kernels": kernels, "diagnostics": as_plain(diagnostics)}
-            entry = self._cache.publish(key, {_LIBRARY_NAME: folder / _LIBRARY_NAME}, facts)
+            entry = self._cache.publish(key, {LIBRARY_NAME: folder / LIBRARY_NAME}, facts)
             return entry, facts
-
-
-def _refused(said: str, diagnostics: tuple[Diagnostic, ...], folder: Path) -> CompileError:
-    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
-    if not errors:
-        told = said.replace(str(folder), "").strip()[-400:] or "it said nothing"
-        return CompileError(
-            f"The compiler failed without an error in the sources: {told}", diagnostics
-        )
-    more = f" ({len(errors)} errors in all)" if len(errors) > 1 else ""
-    return CompileError(f"{errors[0]}{more}", diagnostics)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cuda_gym.judge.toolchains.cuda_on_cpu import runtime_build
+
 Programs = Callable[..., Any]
 
 
@@ -270,3 +272,14 @@ def test_idle_threads_sleep(blocks: Any) -> None:
             return
         threading.Event().wait(0.01)
     pytest.fail(f"threads are still busy: {states}")
+
+
+def test_a_build_depends_on_every_module_that_has_a_part_in_it() -> None:
+    folder = Path(runtime_build.__file__).parents[1]
+    reached, left = set(), {"cpu", "cuda_program"}
+    while left:
+        name = left.pop()
+        reached.add(name)
+        text = (folder / f"{name}.py").read_text()
+        left |= set(re.findall(r"^from cuda_gym\.judge\.toolchains\.(\w+) ", text, re.M)) - reached
+    assert {path.stem for path in runtime_build._TOOLCHAINS} == reached

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten
 
-__all__ = ["parse_diagnostics", "read_diagnostics"]
+__all__ = ["parse_diagnostics"]
 
 _MAX_DIAGNOSTICS = 30
 _MAX_MESSAGE = 600
@@ -139,8 +138,3 @@ def _cleaned(message: str) -> str:
         message = pattern.sub(replacement, message)
     message = " ".join(message.split())
     return message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 3] + "..."
-
-
-def read_diagnostics(plain: Iterable[Mapping[str, Any]]) -> tuple[Diagnostic, ...]:
-    """Diagnostics out of what `as_plain` has made of them."""
-    return tuple(Diagnostic(**{**d, "severity": Severity(d["severity"])}) for d in plain)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cuda_gym.core.findings import Diagnostic, Severity
-from cuda_gym.errors import CompileError
+from cuda_gym.core.findings import Diagnostic
+from cuda_gym.judge.toolchains.builds import refusal
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS
@@ -113,13 +113,7 @@ def judged(
     diagnostics = parse_diagnostics(output, files)
     if not any(status for status, _ in results):
         return diagnostics
-    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
-    if not errors:
-        said = output.replace(str(folder), "").strip()[-400:] or "it said nothing"
-        fact = f"The compiler failed without an error in the sources: {said}"
-        raise CompileError(fact, diagnostics)
-    more = f" ({len(errors)} errors in all)" if len(errors) > 1 else ""
-    raise CompileError(f"{errors[0]}{more}", diagnostics)
+    raise refusal(output, diagnostics, folder)
 
 
 def framed(text: str, name: str, *, keeps_index: bool, is_source: bool) -> str:

@@ -6,22 +6,28 @@ of submissions and of the runtime change together.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from functools import lru_cache
 from pathlib import Path
 
 from cuda_gym.errors import MissingTool
-from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS, cpu_identity
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
 
-__all__ = ["digest", "own_version", "runtime_library"]
+__all__ = ["own_version", "runtime_library"]
 
 _HERE = Path(__file__).parent
-_TOOLCHAINS = (_HERE.parent / "cpu.py", _HERE.parent / "cuda_program.py")
+_TOOLCHAINS = tuple(
+    _HERE.parent / f"{name}.py"
+    for name in (
+        "build_cache", "builds", "compiler", "cpu", "cuda_parameters", "cuda_program", "cuda_tokens",
+        "cuda_types", "direct_kernels", "kernel_files",
+    )
+)  # fmt: skip
+"""What of the toolchains beside this folder has a part in builds of this device."""
 # The compiler in `ziglang` builds its own C++ library first: more than a minute.
 _DEADLINE_S = 300.0
 
@@ -64,12 +70,3 @@ def own_version() -> str:
     paths = [path for path in sorted(_HERE.rglob("*")) if path.suffix in (".py", ".h", ".cpp")]
     files = [path for path in (*paths, *_TOOLCHAINS) if path.exists()]
     return digest(*(part for path in files for part in (path.name, path.read_text("utf-8"))))
-
-
-def digest(*parts: str) -> str:
-    """A short name for texts; where one begins and another ends counts too."""
-    total = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        total.update(f"{len(data)}:".encode() + data)
-    return total.hexdigest()[:32]
