@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -23,16 +21,14 @@ import torch
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Work
-from cuda_gym.errors import CudaGymError, NotAdmitted
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.calls import evict_caches, timed_calls
 from cuda_gym.judge.profiling.telemetry import cpu_name
-from cuda_gym.judge.sandbox import limits, transport
+from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.baseline_model import compile_model
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
-from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.handout import Handout
-from cuda_gym.judge.sandbox.protocol import Fault, Reply, Request, Tree
+from cuda_gym.judge.sandbox.protocol import Tree
 from cuda_gym.judge.sandbox.records import load_record, save_record
 from cuda_gym.judge.verification.admission import Admission, admit
 from cuda_gym.judge.verification.correctness import timed_error_ratio
@@ -256,52 +252,3 @@ class Reference:
 def _copies(value: Any) -> list[torch.Tensor]:
     """The outputs of a call, copied away as a candidate's are."""
     return [tensor.clone() for tensor in flatten_outputs(value)[0]]
-
-
-_METHODS = {
-    "open",
-    "weights",
-    "draw",
-    "compare",
-    "baseline",
-    "work",
-    "rates",
-    "contents",
-    "run",
-    "check",
-}
-
-
-def serve(channel: Channel) -> None:
-    """Answer the judge until it hangs up."""
-    reference = Reference()
-    while True:
-        request, _ = channel.receive(Request)
-        reply: Reply | Fault
-        descriptors: tuple[int, ...] = ()
-        try:
-            if request.method not in _METHODS:
-                raise NotAdmitted(f"A reference has no method {request.method!r}.")
-            value, descriptors = getattr(reference, request.method)(**request.arguments)
-            reply = Reply(value=value)
-        except CudaGymError as error:
-            reply = Fault(error=type(error).__name__, message=str(error))
-        except Exception as error:  # noqa: BLE001 - a task's own code may raise anything
-            reply = Fault(
-                error="BadTask", message=f"The reference raised {type(error).__name__}: {error}"
-            )
-        channel.send(reply, descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
-
-
-def main() -> None:
-    """Entry point: `python -m cuda_gym.judge.sandbox.reference DESCRIPTOR`."""
-    limits.hide_memory()
-    with contextlib.suppress(ChannelClosed):
-        serve(Channel(socket.socket(fileno=int(sys.argv[1]))))
-    os._exit(0)  # nothing is left to be torn down in order
-
-
-if __name__ == "__main__":
-    main()

@@ -17,7 +17,7 @@ class ReferenceWorker:
 
     def __init__(self) -> None:
         self._channel, theirs = Channel.pair()
-        self._process = spawn("cuda_gym.judge.sandbox.reference", theirs)
+        self._process = spawn("cuda_gym.judge.sandbox.reference_process", theirs)
         self._lock = threading.Lock()
 
     @property

@@ -1,0 +1,62 @@
+"""A reference process: answers the judge, one request after the other, until it hangs up."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sys
+
+from cuda_gym.errors import CudaGymError, NotAdmitted
+from cuda_gym.judge.sandbox import limits
+from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
+from cuda_gym.judge.sandbox.protocol import Fault, Reply, Request
+from cuda_gym.judge.sandbox.reference import Reference
+
+_METHODS = {
+    "open",
+    "weights",
+    "draw",
+    "compare",
+    "baseline",
+    "work",
+    "rates",
+    "contents",
+    "run",
+    "check",
+}
+
+
+def serve(channel: Channel) -> None:
+    """Answer the judge until it hangs up."""
+    reference = Reference()
+    while True:
+        request, _ = channel.receive(Request)
+        reply: Reply | Fault
+        descriptors: tuple[int, ...] = ()
+        try:
+            if request.method not in _METHODS:
+                raise NotAdmitted(f"A reference has no method {request.method!r}.")
+            value, descriptors = getattr(reference, request.method)(**request.arguments)
+            reply = Reply(value=value)
+        except CudaGymError as error:
+            reply = Fault(error=type(error).__name__, message=str(error))
+        except Exception as error:  # noqa: BLE001 - a task's own code may raise anything
+            reply = Fault(
+                error="BadTask", message=f"The reference raised {type(error).__name__}: {error}"
+            )
+        channel.send(reply, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def main() -> None:
+    """Entry point: `python -m cuda_gym.judge.sandbox.reference_process DESCRIPTOR`."""
+    limits.hide_memory()
+    with contextlib.suppress(ChannelClosed):
+        serve(Channel(socket.socket(fileno=int(sys.argv[1]))))
+    os._exit(0)  # nothing is left to be torn down in order
+
+
+if __name__ == "__main__":
+    main()
