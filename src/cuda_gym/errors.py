@@ -142,13 +142,16 @@ class StorageError(MachineError):
     """A full disk, a folder without permission, or a workspace in use."""
 
 
-def did_you_mean(name: str, names: Iterable[str], *, however_far: bool = False) -> str:
-    """A question with the nearest names, at most three, nearest first; or nothing.
+def did_you_mean(
+    name: str, names: Iterable[str], *, however_far: bool = False, most: int = 3
+) -> str:
+    """A question with the nearest names, nearest first; or nothing.
 
     Args:
         name: What was asked for.
         names: What there is, perhaps as `suite/name`: the part behind the last `/` counts too.
         however_far: Whether names are told that are not like it at all.
+        most: How many are told.
 
     >>> did_you_mean("softmx", ["core/row_sum", "core/softmax"])
     " Did you mean 'core/softmax'?"
@@ -160,6 +163,6 @@ def did_you_mean(name: str, names: Iterable[str], *, however_far: bool = False) 
         return max(difflib.SequenceMatcher(a=a, b=b).ratio() for a, b in pairs)
 
     ranked = sorted(((likeness(other), other) for other in names), key=lambda pair: -pair[0])
-    near = [repr(other) for score, other in ranked[:3] if however_far or score >= 0.6]
+    near = [repr(other) for score, other in ranked[:most] if however_far or score >= 0.6]
     *others, last = near or [""]
     return f" Did you mean {', '.join(others)}{' or ' if others else ''}{last}?" if last else ""

@@ -25,7 +25,7 @@ class Rules:
     def __post_init__(self) -> None:
         if self.reward not in REWARDS:
             raise ValueError(
-                f"There is no reward {self.reward!r}.{did_you_mean(self.reward, REWARDS)} "
+                f"There is no reward {self.reward!r}.{did_you_mean(self.reward, REWARDS, most=1)} "
                 f"The rewards are {', '.join(REWARDS)}."
             )
         if self.max_turns < 1 or self.observation_chars < MIN_CHARS:

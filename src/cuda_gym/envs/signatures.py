@@ -107,7 +107,7 @@ def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     if error["type"] == "missing":
         return f"{model.__name__} needs the argument {name!r}."
     if error["type"] == "extra_forbidden":
-        return f"{model.__name__} has no argument {name!r}.{did_you_mean(name, model.model_fields)}"
+        return f"{model.__name__} has no argument {name!r}.{did_you_mean(name, model.model_fields, most=1)}"
     return f"The argument {name!r} does not fit, got {repr(error['input'])[:60]}: {error['msg']}."
 
 

@@ -116,7 +116,7 @@ class Tools:
         """
         if call.name not in TOOL_NAMES:
             raise BadAction(
-                f"There is no tool {call.name[:60]!r}.{did_you_mean(call.name, TOOL_NAMES)} "
+                f"There is no tool {call.name[:60]!r}.{did_you_mean(call.name, TOOL_NAMES, most=1)} "
                 f"The tools are {', '.join(TOOL_NAMES)}."
             )
         arguments = checked_arguments(_models()[call.name], call.arguments)
