@@ -7,6 +7,7 @@ from enum import Enum, unique
 
 __all__ = [
     "Build",
+    "BuildForm",
     "Diagnostic",
     "DrawFindings",
     "Findings",
@@ -143,6 +144,18 @@ class KernelResources:
     """How the `cpu` device runs it: `loop` (vectorised), `phases` (so between its barriers) or `fibers`."""
 
 
+@unique
+class BuildForm(Enum):
+    """What a build is, and so how it is loaded."""
+
+    LIBRARY = "library"
+    """A shared library, its launchers called through their C names."""
+    CUBIN = "cubin"
+    """Machine code of a GPU and nothing for the host: its kernels are launched through the driver."""
+    EXTENSION = "extension"
+    """A module that Python imports, made with pybind11 and torch's headers."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Build:
     """A submission compiled for one device."""
@@ -150,13 +163,14 @@ class Build:
     key: str
     """Content hash of sources, flags, toolchain and architecture: the name in the cache."""
     library: str
-    """Path of the shared library."""
+    """Path of the file that is loaded."""
     toolchain: str
     """Name and version of what compiled it."""
     build_s: float
     """Wall time of this build or look-up."""
     cached: bool
     """Whether it lay in the cache."""
+    form: BuildForm = BuildForm.LIBRARY
     kernels: tuple[KernelResources, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     """Warnings; a build with errors does not exist."""

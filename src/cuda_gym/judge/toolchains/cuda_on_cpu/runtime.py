@@ -8,26 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["RUNTIME_NAME", "LaunchedKernel", "Runtime"]
+from cuda_gym.judge.toolchains.kernel_runtime import LaunchedKernel
+
+__all__ = ["RUNTIME_NAME", "Runtime"]
 
 RUNTIME_NAME = "libcuda_on_cpu.so"
 """Lies beside every kernels' library, which finds it there."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LaunchedKernel:
-    """What became of one kernel since `time_kernels`."""
-
-    name: str
-    launches: int
-    total_ns: int
-    """Of all its launches."""
-    grid: tuple[int, int, int]
-    """Of its longest launch."""
-    block: tuple[int, int, int]
 
 
 class _KernelTime(ctypes.Structure):
