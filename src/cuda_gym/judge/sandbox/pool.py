@@ -18,7 +18,8 @@ from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.protocol import Tree
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
-from cuda_gym.judge.sandbox.workers import CandidateWorker, ZygoteWorker
+from cuda_gym.judge.sandbox.workers import CandidateWorker
+from cuda_gym.judge.sandbox.zygote_worker import ZygoteWorker
 from cuda_gym.judge.toolchains.build_cache import cache_root
 
 

@@ -1,20 +1,18 @@
-"""The judge's ends of the zygote and of its candidates.
+"""The judge's end of a candidate.
 
 Every wait has a deadline here. A candidate that misses it is killed with all it started; a
-candidate that dies, or speaks out of turn, is told so as the agent's fault; a zygote that dies is ours, and a
-`WorkerLost`.
+candidate that dies, or speaks out of turn, is told so as the agent's fault.
 
 A candidate is frozen (SIGSTOP through its pidfd) whenever the judge is not waiting for it: it
-cannot slow down the reference, and it cannot go on working on what it says it has finished.
+cannot slow down the reference, and it cannot go on working on what it says it has finished. One that
+runs under a tool is not: nothing is timed there.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -29,17 +27,14 @@ from cuda_gym.errors import (
     WrongOutput,
 )
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, DeadlinePassed, Drain
-from cuda_gym.judge.sandbox.processes import end, spawn
 from cuda_gym.judge.sandbox.protocol import (
     Born,
     Ended,
     Failed,
-    Fork,
     Load,
     Loaded,
     ProtocolError,
     Ran,
-    Ready,
     Reload,
     Run,
 )
@@ -62,6 +57,7 @@ _FAILURES: Mapping[str, type[AgentError]] = {
 }
 _QUIT_EXIT = 124
 """Likewise, where it was asked what it is doing."""
+_ENDED_ALREADY = "The submission's process has ended already."
 _LAST_WORDS_S = 0.5
 _GONE_S = 2.0
 _FAULT_EXIT = 139
@@ -69,19 +65,46 @@ _FAULT_EXIT = 139
 
 
 class CandidateWorker:
-    """The judge's end of one candidate."""
+    """The judge's end of one candidate.
 
-    def __init__(self, channel: Channel, printed: Drain, ended: threading.Event) -> None:
+    Args:
+        channel: Its channel.
+        printed: What it prints.
+        ended: Set once it is gone.
+        pidfd: Of its process; owned.
+        freezes: Whether it is stopped while nobody waits for it: not under a tool, which talks to it.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        printed: Drain,
+        ended: threading.Event,
+        pidfd: int,
+        *,
+        freezes: bool = True,
+    ) -> None:
         self._channel = channel
         self._printed = printed
         self._ended = ended
+        self._pidfd = pidfd
+        self._freezes = freezes
         self.end: Ended | None = None
-        """How it ended; set by the zygote's listener before `ended`."""
+        """How it ended; set before `ended`."""
+
+    @classmethod
+    def announced(cls, channel: Channel, printed: Drain, ended: threading.Event) -> CandidateWorker:
+        """A forked one, as soon as its warden announces it.
+
+        Raises:
+            WorkerLost: nobody did.
+        """
         deadline = time.monotonic() + _START_S
         try:
-            _, (self._pidfd,) = channel.receive(Born, deadline=deadline, drains=(printed,))
+            _, (pidfd,) = channel.receive(Born, deadline=deadline, drains=(printed,))
         except (ProtocolError, DeadlinePassed) as error:
             raise WorkerLost("A candidate process could not be started.") from error
+        return cls(channel, printed, ended, pidfd)
 
     @property
     def ended(self) -> bool:
@@ -127,6 +150,11 @@ class CandidateWorker:
         """After `close`: until its memory has been given back, which takes a core for a while."""
         self._ended.wait(timeout=_GONE_S)
 
+    def dismiss(self, *, deadline_s: float) -> bool:
+        """Let it end by itself, as what watches it wants to see; whether it did in time."""
+        self._channel.hang_up()
+        return self._ended.wait(timeout=deadline_s)
+
     def close(self) -> None:
         """Kill it with everything it started; safe to call twice."""
         if self._pidfd >= 0:
@@ -144,14 +172,14 @@ class CandidateWorker:
         kind: type[Any],
         deadline_s: float,
     ) -> tuple[Any, float]:
-        self._signal(signal.SIGCONT)
+        self._freeze(False)
         start = time.monotonic()
         try:
             self._channel.send(message, descriptors)
             reply, stray = self._channel.receive(
                 kind, Failed, deadline=start + deadline_s, drains=(self._printed,)
             )
-            self._signal(signal.SIGSTOP)
+            self._freeze(True)
             wall_s = time.monotonic() - start
         except ChannelClosed:
             raise CandidateCrash(self._how_it_ended()) from None
@@ -179,9 +207,16 @@ class CandidateWorker:
         answered = self.end is not None and self.end.exit_code == _QUIT_EXIT
         return f"At that moment: {lines[-1].strip()}." if answered and lines else ""
 
+    def _freeze(self, frozen: bool) -> None:
+        """Stop it, or let it go on; at least find out whether it is there."""
+        if self._freezes:
+            self._signal(signal.SIGSTOP if frozen else signal.SIGCONT)
+        elif self._pidfd < 0:
+            raise CandidateError(_ENDED_ALREADY)
+
     def _signal(self, number: signal.Signals) -> None:
         if self._pidfd < 0:
-            raise CandidateError("The submission's process has ended already.")
+            raise CandidateError(_ENDED_ALREADY)
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, number)
 
@@ -200,91 +235,6 @@ class CandidateWorker:
             return f"The submission crashed with {_signal_name(end.signal)}."
         code = "unknown" if end is None else end.exit_code
         return f"The submission ended its process (exit code {code}) before it answered."
-
-
-class ZygoteWorker:
-    """The judge's end of the zygote. Safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._channel, theirs = Channel.pair()
-        self._folder = tempfile.TemporaryDirectory(prefix="cuda_gym-", ignore_cleanup_errors=True)
-        self._process = spawn("cuda_gym.judge.sandbox.zygote", theirs, TMPDIR=self._folder.name)
-        self._numbers = itertools.count(1)
-        self._candidates: dict[int, tuple[CandidateWorker | None, threading.Event]] = {}
-        self._lock = threading.Lock()
-        self._ready = threading.Event()
-        self._lost = False
-        self.torch = ""
-        """Version of torch in it, once it is ready."""
-        threading.Thread(target=self._listen, name="zygote listener", daemon=True).start()
-
-    @property
-    def lost(self) -> bool:
-        """Whether it is gone."""
-        return self._lost or self._process.poll() is not None
-
-    def fork(self, *, memory_bytes: int) -> CandidateWorker:
-        """A new candidate.
-
-        Raises:
-            WorkerLost: where the zygote is gone or never became ready.
-        """
-        self.wait()
-        ours, end = Channel.pair()
-        reading, writing = os.pipe2(os.O_CLOEXEC)
-        number, ended = next(self._numbers), threading.Event()
-        with self._lock:
-            self._candidates[number] = (None, ended)
-            try:
-                fork = Fork(candidate=number, memory_bytes=memory_bytes)
-                self._channel.send(fork, (end.fileno(), writing))
-            except ChannelClosed as error:
-                raise WorkerLost("The process that forks candidates is gone.") from error
-            finally:
-                end.close()
-                os.close(writing)
-        worker = CandidateWorker(ours, Drain(reading), ended)
-        with self._lock:
-            if number in self._candidates:
-                self._candidates[number] = (worker, ended)
-        return worker
-
-    def wait(self) -> None:
-        """Until it has imported everything.
-
-        Raises:
-            WorkerLost: it did not within a minute.
-        """
-        if not self._ready.wait(_START_S) or self.lost:
-            self.close()
-            raise WorkerLost(
-                "The process that forks candidates did not start. "
-                "`cuda-gym doctor` shows whether torch can be imported."
-            )
-
-    def close(self) -> None:
-        """End it and all its candidates; safe to call twice."""
-        self._channel.hang_up()
-        end(self._process)
-        self._folder.cleanup()
-
-    def _listen(self) -> None:
-        try:
-            ready, _ = self._channel.receive(Ready)
-            self.torch = ready.torch
-            if ready.threads != 1:
-                raise ProtocolError(f"A process with {ready.threads} threads cannot be forked.")
-            self._ready.set()
-            while True:
-                ended, _ = self._channel.receive(Ended)
-                with self._lock:
-                    worker, event = self._candidates.pop(ended.candidate)
-                if worker is not None:
-                    worker.end = ended
-                event.set()
-        except (ProtocolError, OSError, ValueError):
-            self._lost = True
-            self._ready.set()
 
 
 def _signal_name(number: int) -> str:

@@ -1,0 +1,101 @@
+"""The judge's end of the zygote. It is ours: if it dies or falls silent, `WorkerLost`."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+import threading
+
+from cuda_gym.errors import WorkerLost
+from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, Drain
+from cuda_gym.judge.sandbox.processes import end, spawn
+from cuda_gym.judge.sandbox.protocol import Ended, Fork, ProtocolError, Ready
+from cuda_gym.judge.sandbox.workers import CandidateWorker
+
+_START_S = 60.0
+
+
+class ZygoteWorker:
+    """The judge's end of the zygote. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._channel, theirs = Channel.pair()
+        self._folder = tempfile.TemporaryDirectory(prefix="cuda_gym-", ignore_cleanup_errors=True)
+        self._process = spawn("cuda_gym.judge.sandbox.zygote", theirs, TMPDIR=self._folder.name)
+        self._numbers = itertools.count(1)
+        self._candidates: dict[int, tuple[CandidateWorker | None, threading.Event]] = {}
+        self._lock = threading.Lock()
+        self._ready = threading.Event()
+        self._lost = False
+        self.torch = ""
+        """Version of torch in it, once it is ready."""
+        threading.Thread(target=self._listen, name="zygote listener", daemon=True).start()
+
+    @property
+    def lost(self) -> bool:
+        """Whether it is gone."""
+        return self._lost or self._process.poll() is not None
+
+    def fork(self, *, memory_bytes: int) -> CandidateWorker:
+        """A new candidate.
+
+        Raises:
+            WorkerLost: where the zygote is gone or never became ready.
+        """
+        self.wait()
+        ours, end = Channel.pair()
+        reading, writing = os.pipe2(os.O_CLOEXEC)
+        number, ended = next(self._numbers), threading.Event()
+        with self._lock:
+            self._candidates[number] = (None, ended)
+            try:
+                fork = Fork(candidate=number, memory_bytes=memory_bytes)
+                self._channel.send(fork, (end.fileno(), writing))
+            except ChannelClosed as error:
+                raise WorkerLost("The process that forks candidates is gone.") from error
+            finally:
+                end.close()
+                os.close(writing)
+        worker = CandidateWorker.announced(ours, Drain(reading), ended)
+        with self._lock:
+            if number in self._candidates:
+                self._candidates[number] = (worker, ended)
+        return worker
+
+    def wait(self) -> None:
+        """Until it has imported everything.
+
+        Raises:
+            WorkerLost: it did not within a minute.
+        """
+        if not self._ready.wait(_START_S) or self.lost:
+            self.close()
+            raise WorkerLost(
+                "The process that forks candidates did not start. "
+                "`cuda-gym doctor` shows whether torch can be imported."
+            )
+
+    def close(self) -> None:
+        """End it and all its candidates; safe to call twice."""
+        self._channel.hang_up()
+        end(self._process)
+        self._folder.cleanup()
+
+    def _listen(self) -> None:
+        try:
+            ready, _ = self._channel.receive(Ready)
+            self.torch = ready.torch
+            if ready.threads != 1:
+                raise ProtocolError(f"A process with {ready.threads} threads cannot be forked.")
+            self._ready.set()
+            while True:
+                ended, _ = self._channel.receive(Ended)
+                with self._lock:
+                    worker, event = self._candidates.pop(ended.candidate)
+                if worker is not None:
+                    worker.end = ended
+                event.set()
+        except (ProtocolError, OSError, ValueError):
+            self._lost = True
+            self._ready.set()
