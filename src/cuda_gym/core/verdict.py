@@ -138,12 +138,27 @@ class Telemetry:
     """The state of the device around the timed calls; None where it does not say."""
 
     clock_mhz: float | None = None
+    """Of the processor's cores, on average, or of a GPU's multiprocessors."""
     temperature_c: float | None = None
     power_w: float | None = None
     throttled: str | None = None
     """The reason, where there was one."""
     load: float | None = None
-    """Runnable processes over cores (`cpu`), or utilisation 0 to 1 by others (`cuda`)."""
+    """Runnable processes over cores (`cpu`), or the share of the last sampling period, some tenths of
+    a second, in which any kernel ran (`cuda`)."""
+    max_clock_mhz: float | None = None
+    memory_clock_mhz: float | None = None
+    max_memory_clock_mhz: float | None = None
+    power_limit_w: float | None = None
+    energy_mj: int | None = None
+    """In a Verdict what the timed calls took; in a reading what was taken since the driver was loaded."""
+    memory_used_bytes: int | None = None
+    """By all processes."""
+    memory_total_bytes: int | None = None
+    num_other_processes: int | None = None
+    """Processes of others that have a context on the GPU; at least so many, in a container."""
+    other_memory_bytes: int | None = None
+    """What these hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
