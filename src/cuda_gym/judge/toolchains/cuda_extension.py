@@ -21,7 +21,13 @@ from cuda_gym.judge.toolchains.cuda_library import library_calls
 from cuda_gym.judge.toolchains.direct_kernels import DirectKernel
 from cuda_gym.judge.toolchains.kernel_calls import make_kernel_function
 from cuda_gym.judge.toolchains.launchers import Launcher
-from cuda_gym.judge.toolchains.native_calls import Surroundings, make_call
+from cuda_gym.judge.toolchains.native_calls import (
+    KernelEntries,
+    LibraryEntries,
+    Surroundings,
+    c_function,
+    make_call,
+)
 
 __all__ = ["make_extension"]
 
@@ -30,7 +36,7 @@ Call = Callable[..., Any]
 
 def make_extension(
     launchers: Iterable[Launcher],
-    library: ctypes.CDLL,
+    library: ctypes.CDLL | KernelEntries,
     *,
     device: torch.device,
     stream: Callable[[], int],
@@ -47,7 +53,8 @@ def make_extension(
 
     Args:
         launchers: what `parse_launchers` found.
-        library: what a toolchain built of the same files.
+        library: what a toolchain built of the same files; for a build without host code, which has
+            no launchers, what launches its kernels.
         device: where tensors must be.
         stream: gives the address of the current stream.
         take_error: gives the runtime's pending error in words and clears it; None where all is well.
@@ -61,18 +68,19 @@ def make_extension(
     Raises:
         CompileError: the library lacks a launcher.
     """
-    around = Surroundings(
-        library=library, device=device, stream=stream, take_error=take_error, on_tensor=on_tensor
-    )
+    around = Surroundings(device=device, stream=stream, take_error=take_error, on_tensor=on_tensor)
     kernels = tuple(kernels)
-    calls = {launcher.name: _launcher_call(launcher, around) for launcher in launchers}
+    calls: dict[str, Call] = {}
+    if isinstance(library, ctypes.CDLL):
+        calls = {launcher.name: _launcher_call(launcher, library, around) for launcher in launchers}
+    entries = LibraryEntries(library) if isinstance(library, ctypes.CDLL) else library
     operations = dict(library_calls(allowed_library, on_library_call))
     if timed is not None:
         operations = {name: timed(name, call) for name, call in operations.items()}
     namespace = _module("cuda_extension.library", "Matrix products and convolutions.", operations)
     contents = {
         **calls,
-        "kernel": make_kernel_function(kernels, around, calls),
+        "kernel": make_kernel_function(kernels, entries, around, calls),
         "library": namespace,
     }
     hints = {
@@ -84,9 +92,11 @@ def make_extension(
     return _module("cuda_extension", signatures, contents, hints)
 
 
-def _launcher_call(launcher: Launcher, around: Surroundings) -> Callable[..., None]:
+def _launcher_call(
+    launcher: Launcher, library: ctypes.CDLL, around: Surroundings
+) -> Callable[..., None]:
     """The launcher as a Python function."""
-    checked = make_call(launcher, around)
+    checked = make_call(launcher, c_function(launcher, library), around)
 
     def call(*values: Any, **named: Any) -> None:
         if named:

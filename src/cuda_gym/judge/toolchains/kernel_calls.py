@@ -14,7 +14,7 @@ from typing import Any
 
 from cuda_gym.errors import did_you_mean
 from cuda_gym.judge.toolchains.direct_kernels import DirectKernel
-from cuda_gym.judge.toolchains.native_calls import Surroundings, make_call
+from cuda_gym.judge.toolchains.native_calls import KernelEntries, Surroundings, make_call
 
 __all__ = ["KernelLaunch", "make_kernel_function"]
 
@@ -22,10 +22,10 @@ __all__ = ["KernelLaunch", "make_kernel_function"]
 class KernelLaunch:
     """One kernel, to be launched as `launch[grid, block](args...)`."""
 
-    def __init__(self, kernel: DirectKernel, around: Surroundings) -> None:
+    def __init__(self, kernel: DirectKernel, entries: KernelEntries, around: Surroundings) -> None:
         self._kernel = kernel
         self._stream = around.stream
-        self._call = make_call(kernel, around, leading=_LEADING)
+        self._call = make_call(kernel, entries.entry(kernel, _LEADING), around)
         self._launches: dict[Any, Callable[..., None]] = {}
 
     def __getitem__(self, configuration: Any) -> Callable[..., None]:
@@ -62,13 +62,17 @@ class KernelLaunch:
 
 
 def make_kernel_function(
-    kernels: Iterable[DirectKernel], around: Surroundings, launchers: Iterable[str]
+    kernels: Iterable[DirectKernel],
+    entries: KernelEntries,
+    around: Surroundings,
+    launchers: Iterable[str],
 ) -> Callable[[str], KernelLaunch]:
     """What a submission calls as `cuda_extension.kernel`.
 
     Args:
         kernels: What `parse_kernels` found.
-        around: The library and what belongs to it.
+        entries: What launches them.
+        around: What belongs to every call.
         launchers: The names of the launchers, for whoever mistakes one for a kernel.
     """
     known = {kernel.name: kernel for kernel in kernels}
@@ -85,7 +89,7 @@ def make_kernel_function(
                 raise AttributeError(
                     f"kernel {name!r} cannot be launched from Python: {found.problem}"
                 )
-            made[name] = KernelLaunch(found, around)
+            made[name] = KernelLaunch(found, entries, around)
         return made[name]
 
     return kernel

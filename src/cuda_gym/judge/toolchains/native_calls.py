@@ -1,4 +1,6 @@
-"""A C function of a compiled library as Python calls it: every argument checked, every error told.
+"""A compiled function as Python calls it: every argument checked, every error told.
+
+It may be a C function of a library, or a kernel that a driver launches.
 
 Covered: number, type, device, contiguity and range of every argument; the status that the function
 returns, and errors that the runtime still holds after a call.
@@ -19,7 +21,16 @@ from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cuda_arguments import Convert, Misfit, make_converter
 from cuda_gym.judge.toolchains.cuda_parameters import Parameter, ParameterKind
 
-__all__ = ["CFunction", "Surroundings", "make_call"]
+__all__ = [
+    "CFunction",
+    "KernelEntries",
+    "LibraryEntries",
+    "Surroundings",
+    "c_function",
+    "c_types",
+    "make_call",
+    "missing",
+]
 
 
 class CFunction(Protocol):
@@ -61,12 +72,37 @@ class CFunction(Protocol):
         ...
 
 
+class KernelEntries(Protocol):
+    """Where the kernels of a build are launched from: its library, or the driver."""
+
+    def entry(self, kernel: CFunction, leading: Sequence[Any]) -> Callable[..., int | None]:
+        """What launches a kernel, given what is in front of its arguments and then these.
+
+        Args:
+            kernel: What its definition says.
+            leading: C types of grid, block, bytes of shared memory and stream.
+
+        Raises:
+            CompileError: the build lacks it.
+        """
+        ...
+
+
+class LibraryEntries:
+    """Launches by the C functions that were compiled behind the kernels."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def entry(self, kernel: CFunction, leading: Sequence[Any]) -> Callable[..., int | None]:
+        """The C function that launches a kernel."""
+        return c_function(kernel, self._library, leading=leading)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """What every call of a library has in common."""
+    """What every call of a build has in common."""
 
-    library: ctypes.CDLL
-    """What a toolchain built."""
     device: torch.device
     """Where tensors must be."""
     stream: Callable[[], int]
@@ -77,20 +113,55 @@ class Surroundings:
     """Told each tensor that a function is given, under the name of its parameter."""
 
 
+def c_types(function: CFunction) -> list[Any]:
+    """The types of ctypes for all that the definition names."""
+    return [
+        _C_TYPES[parameter.type] if parameter.kind is ParameterKind.SCALAR else ctypes.c_void_p
+        for parameter in function.parameters
+    ]
+
+
+def c_function(
+    function: CFunction, library: ctypes.CDLL, *, leading: Sequence[Any] = ()
+) -> Callable[..., Any]:
+    """The function in a library, with its C types declared.
+
+    Args:
+        function: What its definition says.
+        library: What a toolchain built.
+        leading: C types of what is passed before the arguments.
+
+    Raises:
+        CompileError: the library lacks it.
+    """
+    try:
+        native = library[function.symbol]
+    except AttributeError:
+        raise CompileError(missing(function)) from None
+    native.argtypes = [*leading, *c_types(function)]
+    native.restype = _C_TYPES[function.returns]
+    return native
+
+
+def missing(function: CFunction) -> str:
+    """That a build lacks what its sources define, with the way out."""
+    return (
+        f"the compiled library has no {function.what}, although "
+        f"{function.file}:{function.line} defines it; take it out of conditional compilation "
+        "and unnamed namespaces"
+    )
+
+
 def make_call(
-    function: CFunction, around: Surroundings, *, leading: Sequence[Any] = ()
+    function: CFunction, native: Callable[..., int | None], around: Surroundings
 ) -> Callable[..., None]:
     """The function as `call(values, *leading)`.
 
     Args:
         function: What its definition says.
-        around: The library and what belongs to it.
-        leading: C types of what is passed before the arguments, unchecked.
-
-    Raises:
-        CompileError: the library lacks it.
+        native: Takes what is leading, unchecked, and then the arguments; gives a status or None.
+        around: What belongs to it.
     """
-    native = _symbol(function, around.library, leading)
     take_error, stream, on_tensor = around.take_error, around.stream, around.on_tensor
     arguments = function.arguments
     converters = [make_converter(parameter, around.device) for parameter in arguments]
@@ -141,29 +212,6 @@ _C_TYPES: dict[str, Any] = {
     "cudaError_t": ctypes.c_int32,
     "void": None,
 }
-
-
-def _symbol(
-    function: CFunction, library: ctypes.CDLL, leading: Sequence[Any]
-) -> Callable[..., Any]:
-    """The function in the library, with its C types declared."""
-    try:
-        native = library[function.symbol]
-    except AttributeError:
-        raise CompileError(
-            f"the compiled library has no {function.what}, although "
-            f"{function.file}:{function.line} defines it; take it out of conditional compilation "
-            "and unnamed namespaces"
-        ) from None
-    native.argtypes = [
-        *leading,
-        *(
-            _C_TYPES[p.type] if p.kind is ParameterKind.SCALAR else ctypes.c_void_p
-            for p in function.parameters
-        ),
-    ]
-    native.restype = _C_TYPES[function.returns]
-    return native
 
 
 def _first_misfit(
