@@ -11,7 +11,6 @@ import ast
 import contextlib
 import hashlib
 import linecache
-import random
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,13 +18,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from cuda_gym.core.task import Task
-from cuda_gym.errors import BadTask
-from cuda_gym.judge.verification.nests import flatten_outputs
+from cuda_gym.errors import BadTask, CudaGymError
+from cuda_gym.judge.verification.allocation import is_out_of_memory, out_of_memory
+from cuda_gym.judge.verification.making import make_there, named_device
+from cuda_gym.judge.verification.nests import flatten_outputs, map_tensors
 
 __all__ = ["ReferenceModule"]
 
@@ -55,7 +55,7 @@ class ReferenceModule:
     {'rows': 2}
     """
 
-    def __init__(self, source: str, *, name: str) -> None:
+    def __init__(self, source: str, *, name: str, device: torch.device | str = "cpu") -> None:
         """Execute the source in a module of its own and check that it has a task's three names.
 
         What they return is checked whenever they are called: inputs can take gigabytes.
@@ -63,35 +63,37 @@ class ReferenceModule:
         Args:
             source: Python in KernelBench's format.
             name: What the task is called in messages.
+            device: Where its model and its inputs lie.
 
         Raises:
             BadTask: with the line and the remedy.
         """
         self.name: Final = name
         self.source: Final = source
+        self.device: Final = named_device(device)
         self._tree = _parse(source, name)
-        self._module = _execute(self._tree, source, name)
+        self._module = _execute(self._tree, source, name, self.device)
         self._model_class = self._find_model_class()
         self._get_inputs = self._find_function("get_inputs")
         self._get_init_inputs = self._find_function("get_init_inputs")
 
     @classmethod
-    def of(cls, task: Task) -> ReferenceModule:
+    def of(cls, task: Task, device: torch.device | str = "cpu") -> ReferenceModule:
         """Load the reference of a task.
 
         Raises:
             BadTask: with the line and the remedy.
         """
-        return cls(task.source, name=task.id)
+        return cls(task.source, name=task.id, device=device)
 
     def make_model(self, seed: int, overrides: Mapping[str, int] | None = None) -> nn.Module:
         """A fresh model in eval mode, without gradients; equal seeds give equal parameters."""
-        blame = self._blame("Model(*get_init_inputs())")
-        with _seeded(seed), self._overridden(overrides or {}), blame:
-            model = self._model_class(*self._init_inputs())
-        if not isinstance(model, nn.Module):
-            raise BadTask(f"{self.name}: Model() made a {type(model).__name__}, not an nn.Module.")
-        return model.eval().requires_grad_(False)
+        with self._overridden(overrides or {}), self._blame("Model(*get_init_inputs())"):
+            model = make_there(lambda: self._model_class(*self._init_inputs()), seed, self.device)
+            if not isinstance(model, nn.Module):
+                made = type(model).__name__
+                raise BadTask(f"{self.name}: Model() made a {made}, not an nn.Module.")
+            return model.to(self.device).eval().requires_grad_(False)
 
     def make_inputs(self, seed: int, overrides: Mapping[str, int] | None = None) -> list[Any]:
         """Call `get_inputs()` under a seed.
@@ -100,9 +102,11 @@ class ReferenceModule:
             seed: Equal seeds give equal inputs.
             overrides: Other values for module-level integer constants, during this call only.
         """
-        with _seeded(seed), self._overridden(overrides or {}), self._blame("get_inputs()"):
-            inputs = self._get_inputs()
-        return self._checked_arguments(inputs, "get_inputs()")
+        with self._overridden(overrides or {}), self._blame("get_inputs()"):
+            inputs = make_there(self._get_inputs, seed, self.device)
+            inputs = self._checked_arguments(inputs, "get_inputs()")
+            moved: list[Any] = map_tensors(inputs, lambda tensor: tensor.to(self.device))
+        return moved
 
     def run(self, model: nn.Module, inputs: Sequence[Any]) -> list[Tensor]:
         """The flattened outputs of a model of this task, without gradients."""
@@ -110,9 +114,9 @@ class ReferenceModule:
             return flatten_outputs(model(*inputs))[0]
 
     def init_inputs(self, overrides: Mapping[str, int] | None = None) -> list[Any]:
-        """What the constructor of `Model` is called with, seed 0."""
-        with _seeded(0), self._overridden(overrides or {}):
-            return self._init_inputs()
+        """What the constructor of `Model` is called with, seed 0; tensors stay where they are."""
+        with self._overridden(overrides or {}):
+            return make_there(self._init_inputs, 0, self.device)
 
     def integer_constants(self) -> dict[str, int]:
         """Module-level names that are assigned one integer, once; in source order."""
@@ -169,7 +173,7 @@ class ReferenceModule:
             )
 
     def _blame(self, call: str) -> _Blame:
-        return _Blame(self.name, f"{call} raised", self._module.__file__)
+        return _Blame(self.name, call, self._module.__file__, self.device)
 
     @contextlib.contextmanager
     def _overridden(self, overrides: Mapping[str, int]) -> Iterator[None]:
@@ -188,34 +192,23 @@ class _Blame:
     """Turns whatever a task's code raises into a BadTask that names the task's line."""
 
     name: str
-    what: str
+    call: str
     file: str | None
+    device: torch.device
 
     def __enter__(self) -> None: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: Any
     ) -> None:
-        if isinstance(error, Exception) and not isinstance(error, BadTask):
-            lines = [f.lineno for f in traceback.extract_tb(trace) if f.filename == self.file]
-            place = f"{self.name}, line {lines[-1]}" if lines else self.name
-            fact = f"{place}: {self.what} {type(error).__name__}: {error}."
-            raise BadTask(f"{fact} Run the file on its own to see the whole traceback.") from error
-
-
-@contextlib.contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seed every generator that a task may draw from, and put all of them back afterwards."""
-    numpy_state, python_state = np.random.get_state(), random.getstate()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        np.random.seed(seed % 2**32)
-        random.seed(seed)
-        try:
-            yield
-        finally:
-            np.random.set_state(numpy_state)
-            random.setstate(python_state)
+        if not isinstance(error, Exception) or isinstance(error, CudaGymError):
+            return
+        if is_out_of_memory(error):
+            raise out_of_memory(self.name, self.call, error, self.device) from error
+        lines = [f.lineno for f in traceback.extract_tb(trace) if f.filename == self.file]
+        place = f"{self.name}, line {lines[-1]}" if lines else self.name
+        fact = f"{place}: {self.call} raised {type(error).__name__}: {error}."
+        raise BadTask(f"{fact} Run the file on its own to see the whole traceback.") from error
 
 
 def _parse(source: str, name: str) -> ast.Module:
@@ -227,7 +220,7 @@ def _parse(source: str, name: str) -> ast.Module:
         raise BadTask(f"{name} is no Python text: {error}. {_FORMAT}") from error
 
 
-def _execute(tree: ast.Module, source: str, name: str) -> ModuleType:
+def _execute(tree: ast.Module, source: str, name: str, device: torch.device) -> ModuleType:
     digest = hashlib.sha256(source.encode()).hexdigest()[:12]
     module = ModuleType(f"cuda_gym_task_{digest}")
     module.__file__ = f"<task {name} {digest}>"
@@ -239,6 +232,7 @@ def _execute(tree: ast.Module, source: str, name: str) -> ModuleType:
         module.__file__,
     )
     sys.modules[module.__name__] = module
-    with _Blame(name, "importing it raised", module.__file__), _seeded(0):
-        exec(compile(tree, module.__file__, "exec"), module.__dict__)
+    code = compile(tree, module.__file__, "exec")
+    with _Blame(name, "importing it", module.__file__, device):
+        make_there(lambda: exec(code, module.__dict__), 0, device)
     return module
