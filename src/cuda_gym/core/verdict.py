@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from cuda_gym.core.findings import Findings, Outcome
 
@@ -105,6 +106,8 @@ class Work:
     flops: float | None
     """Exact for products, convolutions and attention, one an element for each other operator of the
     reference; None where it has an operator that nobody counts."""
+    number_format: str = "float32"
+    """Of its products, as in `DeviceRates.gflop_per_s_in`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,11 +117,18 @@ class DeviceRates:
     copy_gb_per_s: float
     """Bytes read and bytes written, of copies larger than every cache."""
     gflop_per_s: float
-    """In a product of float32 matrices."""
+    """In a product of float32 matrices, without TF32."""
     cache_bytes: int
-    """Of the last level."""
+    """Of the last level; 0 where it is unknown."""
     num_cores: int
     """Threads of a race, or multiprocessors: each runs at least one block at a time."""
+    cached_gb_per_s: float | None = None
+    """As the first, of copies that fit the cache; None where nobody measured."""
+    peak_gb_per_s: float | None = None
+    """What the memory could do by its clock and width; None where nobody says."""
+    gflop_per_s_in: Mapping[str, float] = field(default_factory=dict)
+    """As the second, in products of other number formats: `tf32`, `half` (float16 and bfloat16),
+    `float64`, `int8`."""
 
 
 @dataclass(frozen=True, kw_only=True)

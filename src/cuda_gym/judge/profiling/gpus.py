@@ -74,6 +74,12 @@ class Gpu:
         """As nvcc names it."""
         return f"sm_{self.capability[0]}{self.capability[1]}"
 
+    @property
+    def description(self) -> str:
+        """All of it that changes times: `NVIDIA H200, sm_90, driver 580.95.05 (CUDA 13.0)`."""
+        major, minor = self.cuda_version
+        return f"{self.name}, {self.architecture}, driver {self.driver} (CUDA {major}.{minor})"
+
 
 def list_gpus() -> tuple[Gpu, ...]:
     """Every GPU that is visible; none where there is no driver that works."""

@@ -4,9 +4,34 @@ from __future__ import annotations
 
 import os
 import statistics
+from collections.abc import Collection
 from pathlib import Path
 
+from cuda_gym.core.device import Device
 from cuda_gym.core.verdict import Telemetry
+from cuda_gym.judge.profiling.gpus import list_gpus
+from cuda_gym.judge.profiling.nvml import read_gpu
+
+
+def read_device(device: Device, *, own_pids: Collection[int] = ()) -> Telemetry:
+    """The state of a device.
+
+    Args:
+        device: Which; one that is not there tells nothing.
+        own_pids: Processes that are not counted as others.
+    """
+    if device.kind == "cpu":
+        return read_cpu()
+    uuids = [gpu.uuid for gpu in list_gpus() if gpu.index == device.index]
+    return read_gpu(uuids[0], own_pids=own_pids) if uuids else Telemetry()
+
+
+def device_name(device: Device, *, num_threads: int) -> str:
+    """The hardware as a fingerprint names it: a GPU with its driver, a processor with its threads."""
+    if device.kind == "cpu":
+        return f"{cpu_name()}, {num_threads} threads"
+    told = [gpu.description for gpu in list_gpus() if gpu.index == device.index]
+    return told[0] if told else str(device)
 
 
 def read_cpu() -> Telemetry:
