@@ -84,12 +84,14 @@ class MemorySide:
     line: int | None
     """From 1."""
     thread: tuple[int, int, int] | None = None
-    """threadIdx; None in host code."""
+    """threadIdx; None in host code, and where it is not told."""
     block: tuple[int, int, int] | None = None
-    """blockIdx; None in host code."""
+    """blockIdx, likewise."""
+    in_kernel: bool = False
+    """Whether it is a thread of a kernel, although none is named."""
 
     def __str__(self) -> str:
-        who = "host code"
+        who = "a thread" if self.in_kernel else "host code"
         if self.thread is not None and self.block is not None:
             who = f"thread {_index(self.thread)} of block {_index(self.block)}"
         return f"{who} {self.does}{f' at {self.file}:{self.line}' if self.file else ''}"
