@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from cuda_gym.judge.verification.budget import Budget, is_fit, local_scale
+from cuda_gym.judge.verification.budget import Budget, is_fit
 from cuda_gym.judge.verification.inputs import DrawKind
 from cuda_gym.judge.verification.trial import Trial
 
@@ -24,47 +24,6 @@ def test_the_ceiling_is_below_the_error_of_bfloat16_and_of_fp8(kind: DrawKind) -
     full, half = (Budget.of(dtype, kind).ceiling for dtype in (torch.float32, torch.bfloat16))
     assert full * 2.0**-24 <= 2.0**-8
     assert half * 2.0**-8 <= 0.1
-
-
-def test_the_scale_is_that_of_the_row() -> None:
-    best = torch.ones(2, 64, dtype=torch.float64)
-    best[1] = 100.0
-    scale = local_scale(best, masked=False)
-    assert torch.allclose(scale[0], torch.ones(64, dtype=torch.float64))
-    assert torch.allclose(scale[1], torch.full((64,), 100.0, dtype=torch.float64))
-
-
-def test_short_rows_are_joined() -> None:
-    best = torch.zeros(16, 4, dtype=torch.float64)
-    best[0] = 1.0
-    scale = local_scale(best, masked=False)
-    assert float(scale[1, 0]) == pytest.approx(0.25)
-
-
-def test_an_element_that_is_large_is_its_own_scale() -> None:
-    best = torch.ones(1, 64, dtype=torch.float64)
-    best[0, 5] = 1e6
-    assert float(local_scale(best, masked=False)[0, 5]) == 1e6
-
-
-def test_a_row_of_zeros_and_one_small_number_is_judged_at_the_typical_scale() -> None:
-    best = torch.ones(8, 64, dtype=torch.float64)
-    best[3] = 0.0
-    best[3, 5] = 1e-6
-    assert float(local_scale(best, masked=False)[3, 5]) == pytest.approx(1.0)
-    best[3] = 1e-6
-    assert float(local_scale(best, masked=False)[3, 5]) == pytest.approx(1e-6)
-
-
-def test_a_tensor_of_zeros_has_a_scale_of_zero() -> None:
-    assert not local_scale(torch.zeros(8, 64, dtype=torch.float64), masked=True).any()
-
-
-def test_spikes_are_masked_out_of_the_scale_of_the_others() -> None:
-    best = torch.ones(1, 64, dtype=torch.float64)
-    best[0, 5] = 1e3
-    assert float(local_scale(best, masked=False)[0, 0]) > 100.0
-    assert float(local_scale(best, masked=True)[0, 0]) == pytest.approx(1.0)
 
 
 def test_a_draw_is_fit_where_eager_is_good_and_unfit_under_cancellation(

@@ -8,7 +8,7 @@ more than `ceiling`; all three were chosen by measurement and are tested.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,13 +17,10 @@ from torch import Tensor
 
 from cuda_gym.judge.verification.gold import Gold, GoldKind, IndexOutput, values_at
 from cuda_gym.judge.verification.inputs import Draw, DrawKind
+from cuda_gym.judge.verification.local_scale import finite_size, group_scales, group_width
+from cuda_gym.judge.verification.slices import Piece, most_elements, pieces_of
 
-__all__ = ["Budget", "Expected", "expect", "group_width", "is_fit", "local_scale"]
-
-_MIN_GROUP: Final = 32
-"""A row of fewer elements says little about a scale: rows are joined until there are so many."""
-_MASKED: Final = 16.0
-"""In a spiky draw, elements this many times the typical size do not count for the scale."""
+__all__ = ["Budget", "Expected", "expect", "is_fit"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,14 +75,33 @@ class Expected:
     """In its own shape: float32, or float64 for a float64 output, or exact."""
     dtype: torch.dtype
     """The dtype that the submission has to deliver."""
-    allowed: Tensor | None
-    """The largest error that passes, for each element; None where only equality passes."""
+    least_allowed: Tensor | None
+    """For each group of elements the largest error that passes where they are small; None where only
+    equality passes."""
+    tolerance: float = 0.0
+    """What part of its own size an element may be off, where that is more."""
     allowance: float = 0.0
-    """The same in units of roundoff of the local scale."""
+    """How far off an output may be, in units of roundoff of the local scale."""
     eager: float = 0.0
     """Eager's own largest error, in the same units."""
     index: IndexOutput | None = None
     """Where the output holds positions: how to read the values there."""
+
+    def pieces(self, most: int | None = None) -> Iterator[Piece]:
+        """The output cut along its groups, at most so many elements at a time."""
+        width = group_width(self.value)
+        return pieces_of(self.value.numel(), width, most or most_elements(self.value.device))
+
+    def allowed(self, piece: Piece, values: Tensor) -> Tensor:
+        """The largest error that passes, for each element of a piece.
+
+        Args:
+            piece: One of `pieces`.
+            values: What is expected there.
+        """
+        assert self.least_allowed is not None
+        least = self.least_allowed[piece.groups, None]
+        return values.abs().mul_(self.tolerance).clamp_(min=least)
 
 
 def expect(
@@ -110,9 +126,9 @@ def expect(
         elif number in rules:
             values = values_at(best, draw.inputs, rules[number])
             rule = rules[number]
-            expected.append(Expected(value=values, dtype=own.dtype, allowed=None, index=rule))
+            expected.append(Expected(value=values, dtype=own.dtype, least_allowed=None, index=rule))
         else:
-            expected.append(Expected(value=best, dtype=own.dtype, allowed=None))
+            expected.append(Expected(value=best, dtype=own.dtype, least_allowed=None))
     return expected
 
 
@@ -123,7 +139,7 @@ def is_fit(expected: Sequence[Expected], kind: DrawKind) -> bool:
     the ceiling may not cut into what honest kernels need.
     """
     for output in expected:
-        budget = Budget.of(output.dtype, kind) if output.allowed is not None else None
+        budget = Budget.of(output.dtype, kind) if output.least_allowed is not None else None
         if budget is None:
             continue
         if kind is DrawKind.ORDINARY and 2.0 * output.eager > budget.ceiling:
@@ -134,54 +150,34 @@ def is_fit(expected: Sequence[Expected], kind: DrawKind) -> bool:
     return True
 
 
-def local_scale(best: Tensor, *, masked: bool) -> Tensor:
-    """For each element the root mean square of its row, or its own size where that is larger.
-
-    A row that is mostly zeros, as after a ReLU, does not say how large the numbers were from which
-    its few others were computed: there the typical row counts where it is larger.
-    """
-    size = torch.where(best.isfinite(), best, 0.0).abs_()
-    rows = size.reshape(-1, group_width(best))
-    if masked:
-        typical = rows.sqrt().sqrt_().mean(dim=1, keepdim=True).pow_(4)
-        small = torch.where(rows <= _MASKED * typical, rows, 0.0)
-        count = (rows <= _MASKED * typical).sum(dim=1, keepdim=True).clamp_min_(1)
-        square = small.square_().sum(dim=1, keepdim=True).div_(count)
-    else:
-        square = torch.linalg.vector_norm(rows, dim=1, keepdim=True).square_().div_(rows.shape[1])
-    sparse = rows.count_nonzero(dim=1).unsqueeze_(1) * 2 < rows.shape[1]
-    if bool(sparse.any()) and bool(square.any()):
-        square = torch.where(sparse, square.clamp_min(square[square > 0].median()), square)
-    return torch.maximum(rows, square.sqrt_()).reshape(best.shape)
-
-
-def group_width(tensor: Tensor) -> int:
-    """The last dimension, joined with those before it until there are at least 32 elements."""
-    width = 1
-    for size in reversed(tensor.shape):
-        width *= size
-        if width >= _MIN_GROUP:
-            return width
-    return max(1, tensor.numel())
-
-
 def _expect_floating(best: Tensor, own: Tensor, kind: DrawKind, gold: GoldKind) -> Expected:
     work = torch.float64 if own.dtype == torch.float64 else torch.float32
-    best = best.to(torch.float64)  # squares of float32 overflow
     unit = torch.finfo(own.dtype).eps / 2
-    scale = local_scale(best, masked=kind is DrawKind.SPIKY)
+    scales = group_scales(best, masked=kind is DrawKind.SPIKY)
     # Below the smallest normal number a kernel may flush to zero.
-    scale = scale.clamp_min_(torch.finfo(own.dtype).tiny / unit)
-    error = (own.to(best.dtype) - best).abs_().div_(scale).nan_to_num_(0.0, 0.0, 0.0)
-    eager = float(error.max()) / unit if error.numel() else 0.0
+    scales.clamp_min_(torch.finfo(own.dtype).tiny / unit)
+    eager = _largest_error(own, best, scales) / unit
     budget = Budget.of(own.dtype, kind)
     allowance = budget.allowance(eager)
     if gold is GoldKind.EAGER:
         allowance = min(2.0 * allowance, budget.ceiling)
     return Expected(
-        value=best.to(work),
+        value=best.to(work).contiguous(),
         dtype=own.dtype,
-        allowed=scale.mul_(allowance * unit).to(work),
+        least_allowed=scales.mul_(allowance * unit).to(work),
+        tolerance=allowance * unit,
         allowance=allowance,
         eager=eager,
     )
+
+
+def _largest_error(own: Tensor, best: Tensor, scales: Tensor) -> float:
+    """Of the finite elements, relative to their local scale."""
+    ours, theirs, width = own.flatten(), best.flatten(), group_width(best)
+    worst = torch.zeros((), dtype=torch.float64, device=best.device)
+    for piece in pieces_of(best.numel(), width, most_elements(best.device)):
+        exact = piece.of(theirs).to(torch.float64)  # squares of float32 overflow
+        scale = finite_size(exact).clamp_(min=scales[piece.groups, None])
+        error = (piece.of(ours).to(torch.float64) - exact).abs_().div_(scale)
+        worst = torch.maximum(worst, error.nan_to_num_(0.0, 0.0, 0.0).max())
+    return float(worst)

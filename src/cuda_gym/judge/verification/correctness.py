@@ -14,10 +14,13 @@ import torch
 from torch import Tensor
 
 from cuda_gym.core.findings import DrawFindings, Mismatch
-from cuda_gym.judge.verification.budget import Expected, group_width, local_scale
+from cuda_gym.judge.verification.budget import Expected
 from cuda_gym.judge.verification.gold import values_at
 from cuda_gym.judge.verification.inputs import Draw
+from cuda_gym.judge.verification.local_scale import group_scales, group_width
 from cuda_gym.judge.verification.patterns import find_pattern
+from cuda_gym.judge.verification.ratios import Ratios, quick_ratio
+from cuda_gym.judge.verification.slices import most_elements, pieces_of
 
 __all__ = ["compare", "is_right", "timed_error_ratio"]
 
@@ -30,7 +33,8 @@ def compare(
 ) -> DrawFindings:
     """Say whether the outputs are right, and if not, where and how they are wrong.
 
-    A right output costs four passes over it; only a wrong one is looked at closely.
+    A right output costs a few passes over it, piece by piece, and one wait for the device; only a
+    wrong one is looked at closely.
 
     Args:
         candidate: Private copies, so that nobody can change them while they are read.
@@ -50,7 +54,7 @@ def compare(
             values = got if want.index is None else values_at(got, draw.inputs, want.index)
         except IndexError as error:
             return _failed(draw, number, f"The output holds a {error}.")
-        worst = _quick_ratio(values, want)
+        worst = quick_ratio(values, want)
         if not worst <= 1.0:
             findings = _examine(values, want, draw, number, given)
             if not findings.passed:
@@ -77,9 +81,9 @@ def is_right(candidate: Sequence[Tensor], expected: Sequence[Expected], draw: Dr
             values = got if want.index is None else values_at(got, draw.inputs, want.index)
         except IndexError:
             return False
-        ratio = _quick_ratio(values, want)
+        ratio = quick_ratio(values, want)
         if math.isnan(ratio):
-            ratio = float(_ratios(values, want).max())
+            ratio = Ratios.of(values, want).largest
         if ratio > 1.0:
             return False
     return True
@@ -123,62 +127,43 @@ def _form(got: Tensor, want: Expected) -> str | None:
     return None
 
 
-def _quick_ratio(got: Tensor, want: Expected) -> float:
-    """The largest error over what is allowed; NaN wherever a closer look is needed."""
-    if not got.numel():
-        return 0.0
-    if want.allowed is None:
-        return 0.0 if torch.equal(got, want.value) else math.nan
-    return float((got - want.value).abs_().div_(want.allowed).max())
-
-
-def _ratios(got: Tensor, want: Expected) -> Tensor:
-    """Error over what is allowed, element by element; infinite where the sort of number differs."""
-    if want.allowed is None:
-        different = (got != want.value) & ~(got.isnan() & want.value.isnan())
-        return torch.where(different, math.inf, 0.0)
-    value = want.value
-    ratios = (got - value).abs_().div_(want.allowed)
-    alike = (got == value) | (got.isnan() & value.isnan())
-    ratios = torch.where(got.isfinite() & value.isfinite(), ratios, math.inf)
-    return torch.where(alike, 0.0, ratios)
-
-
 def _examine(
     got: Tensor, want: Expected, draw: Draw, number: int, given: Mapping[str, Tensor] | None
 ) -> DrawFindings:
     """Look at every element: which are wrong, which is the worst, what do they share?"""
-    ratios = _ratios(got, want)
-    wrong = ratios > 1.0
-    count, total = int(wrong.sum()), got.numel()
-    if not count:
-        return _passed(draw, number, float(ratios.max()))
-    flat = ratios.flatten()
-    places = (int(wrong.flatten().to(torch.int8).argmax()), int(flat.argmax()))
-    first, worst = (_mismatch(place, got, want) for place in places)
-    ratio = float(flat.max())
+    found, total = Ratios.of(got, want), got.numel()
+    if not found.count:
+        return _passed(draw, number, found.largest)
     return DrawFindings(
         name=draw.kind.value,
         description=draw.description,
         passed=False,
-        reason=_reason(count, total, ratio, want, number),
+        reason=_reason(found.count, total, found.largest, want, number),
         output=number,
         num_elements=total,
-        num_wrong=count,
-        first=first,
-        worst=worst,
-        pattern=find_pattern(got, want.value, wrong, given=given),
-        error_ratio=ratio,
+        num_wrong=found.count,
+        first=_mismatch(found.first, got, want),
+        worst=_mismatch(found.worst, got, want),
+        pattern=find_pattern(got, want.value, found.wrong, given=given),
+        error_ratio=found.largest,
     )
 
 
 def _mismatch(place: int, got: Tensor, want: Expected) -> Mismatch:
+    value = want.value.flatten()[place]
     return Mismatch(
         index=tuple(int(i) for i in torch.unravel_index(torch.tensor(place), got.shape)),
         got=float(got.flatten()[place]),
-        expected=float(want.value.flatten()[place]),
-        allowed=0.0 if want.allowed is None else float(want.allowed.flatten()[place]),
+        expected=float(value),
+        allowed=_allowed_at(place, float(value), want),
     )
+
+
+def _allowed_at(place: int, value: float, want: Expected) -> float:
+    if want.least_allowed is None:
+        return 0.0
+    least = float(want.least_allowed[place // group_width(want.value)])
+    return max(least, abs(value) * want.tolerance) if math.isfinite(value) else least
 
 
 def _reason(count: int, total: int, ratio: float, want: Expected, number: int) -> str:
@@ -186,7 +171,7 @@ def _reason(count: int, total: int, ratio: float, want: Expected, number: int) -
     share = f"{count:,} of {total:,} elements{which} ({_share(count / total)})"
     if want.index is not None:
         return f"{share} point at a value that is not the expected one."
-    if want.allowed is None:
+    if want.least_allowed is None:
         return f"{share} are not equal to the expected, exact value."
     if math.isinf(ratio):
         return f"{share} are wrong, some of them NaN or infinite where a number is expected."
@@ -226,7 +211,7 @@ def _failed(draw: Draw, number: int, reason: str) -> DrawFindings:
 
 
 def _timed_ratio(got: Tensor, want: Tensor, rule: Expected, inputs: Any) -> float:
-    if rule.allowed is None:
+    if rule.least_allowed is None:
         if rule.index is not None:
             try:
                 got, want = (values_at(x, inputs, rule.index) for x in (got, want))
@@ -235,16 +220,30 @@ def _timed_ratio(got: Tensor, want: Tensor, rule: Expected, inputs: Any) -> floa
         return 0.0 if torch.equal(got, want) else math.inf
     unit = torch.finfo(rule.dtype).eps / 2
     tolerance = 2.0 * rule.allowance * unit
-    work = torch.float64 if rule.dtype == torch.float64 else torch.float32
-    rows = want.to(work).reshape(-1, group_width(want))
-    error = (got.reshape(rows.shape) - rows).abs_().amax(dim=1)
-    # The mean size is at most the root mean square, and cannot overflow where squares would.
-    scale = torch.linalg.vector_norm(rows, ord=1, dim=1).div_(rows.shape[1])
-    ratio = float(error.div_(scale.clamp_min_(torch.finfo(rule.dtype).tiny / unit)).max())
+    ratio = _largest_error_of_a_row(got, want, tiny=torch.finfo(rule.dtype).tiny / unit)
     if ratio <= tolerance:
         return ratio / tolerance
-    exact = want.to(torch.float64)
-    allowed = local_scale(exact, masked=False).mul_(tolerance)
-    allowed.clamp_min_(torch.finfo(rule.dtype).tiny)
-    wanted = Expected(value=exact, dtype=rule.dtype, allowed=allowed)
-    return float(_ratios(got.to(torch.float64), wanted).max())
+    least = group_scales(want, masked=False).mul_(tolerance)
+    least.clamp_min_(torch.finfo(rule.dtype).tiny)
+    exact = Expected(
+        value=want.contiguous(), dtype=rule.dtype, least_allowed=least, tolerance=tolerance
+    )
+    return Ratios.of(got, exact).largest
+
+
+def _largest_error_of_a_row(got: Tensor, want: Tensor, *, tiny: float) -> float:
+    """The largest error of each row relative to the mean size in it, and of these the largest.
+
+    The mean size is at most the root mean square, and cannot overflow where squares would.
+    """
+    work = torch.float64 if want.dtype == torch.float64 else torch.float32
+    width, ours, theirs = group_width(want), got.flatten(), want.flatten()
+    error, size = (
+        torch.zeros(theirs.numel() // width, dtype=work, device=want.device) for _ in range(2)
+    )
+    for piece in pieces_of(theirs.numel(), width, most_elements(want.device)):
+        rows = piece.of(theirs).to(work)
+        size[piece.groups] += torch.linalg.vector_norm(rows, ord=1, dim=1)
+        off = (piece.of(ours) - rows).abs_().amax(dim=1)
+        error[piece.groups] = torch.maximum(error[piece.groups], off)
+    return float(error.div_(size.div_(width).clamp_min_(tiny)).max())
