@@ -18,10 +18,13 @@ _MAX_CHARACTERS = 250_000
 _MAX_CONSTRUCTS = 1_000
 
 
-def kernel_files(submission: Submission) -> dict[str, str]:
+def kernel_files(submission: Submission, *, entries: bool = True) -> dict[str, str]:
     """The `.cu` files under `kernels/` and the headers they may include, by path.
 
-    Where `model_new.py` launches kernels itself, the files have the entries that it needs for that.
+    Args:
+        submission: Sources and nothing else.
+        entries: Whether the files have the entries that `model_new.py` needs where it launches
+            kernels itself; a build that is loaded by a driver needs none.
 
     Raises:
         CompileError: there is none, or one that is no source text, or too much of it.
@@ -46,7 +49,7 @@ def kernel_files(submission: Submission) -> dict[str, str]:
             f"launches; {_MAX_CHARACTERS:,} and {_MAX_CONSTRUCTS:,} are the most. Leave out what "
             "the task does not need."
         )
-    if launches_directly(submission.text("model_new.py") or ""):
+    if entries and launches_directly(submission.text("model_new.py") or ""):
         return with_entries(files)
     return files
 
