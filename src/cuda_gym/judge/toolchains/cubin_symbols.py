@@ -25,8 +25,11 @@ _IS_ENTRY = 0x10
 
 def kernel_symbols(cubin: bytes) -> dict[str, str]:
     """The symbol of each kernel by its name without namespaces."""
-    table = ELFFile(io.BytesIO(cubin)).get_section_by_name(".symtab")
-    names = ELFFile(io.BytesIO(cubin)).get_section_by_name(".strtab").data()
+    file = ELFFile(io.BytesIO(cubin))
+    table, strings = map(file.get_section_by_name, (".symtab", ".strtab"))
+    if table is None or strings is None:
+        return {}
+    names = strings.data()
     found: dict[str, list[str]] = defaultdict(list)
     for name, info, other, _section, _value, _size in _SYMBOL.iter_unpack(table.data()):
         if info & 0xF == _FUNCTION and other & _IS_ENTRY:

@@ -126,10 +126,10 @@ class NvrtcToolchain:
             said = compile_units(
                 folder, units, options=options, headers=C_HEADERS, deadline_s=deadline_s
             )
-            log = _INDENT.sub("", "\n".join(one.log for one in said))
+            log = "\n".join(one.log for one in said)
             diagnostics = parse_nvcc(log, files)
             if any(one.status for one in said):
-                _require_own_fault(said, diagnostics)
+                _require_own_fault(said, diagnostics, files)
                 raise refusal(log, diagnostics, folder)
             cubins = {
                 f"{number}.cubin": folder / f"{unit}.cubin" for number, unit in enumerate(units)
@@ -161,7 +161,7 @@ _FOR_NVCC = re.compile(
     # Macros and types that headers of the host have: whether this one exists nvcc knows.
     r"|identifier \"(?:[A-Z][A-Z0-9]*_[A-Z0-9_]+|cu[A-Z]\w*|cuda[A-Z]\w*)\" is undefined"
 )
-_INDENT = re.compile(r"^[^\S\n]+(?=ptxas \w+ *:)", re.MULTILINE)
+_PLACE = re.compile(r"^(\S[^(\n]*)\(\d+\): (?:\w+ )?error", re.MULTILINE)
 _NEVER_REFERENCED = re.compile(r'function "(?:[^"]*::)?(\w+)" was declared but never referenced')
 
 
@@ -171,7 +171,9 @@ def _options(architecture: str, headers: DeviceHeaders | None) -> tuple[str, ...
     return (f"--gpu-architecture={architecture}", *_FLAGS, *include)
 
 
-def _require_own_fault(said: Iterable[Said], diagnostics: Iterable[Diagnostic]) -> None:
+def _require_own_fault(
+    said: Iterable[Said], diagnostics: Iterable[Diagnostic], files: Mapping[str, str]
+) -> None:
     """Pass where what is wrong is wrong for nvcc, too.
 
     Raises:
@@ -180,13 +182,14 @@ def _require_own_fault(said: Iterable[Said], diagnostics: Iterable[Diagnostic]) 
     for one in said:
         if one.status not in (0, _COMPILATION):
             raise NvrtcCannot(f"NVRTC gives status {one.status}: {one.log[:300]}")
-    for diagnostic in diagnostics:
-        if diagnostic.severity is not Severity.ERROR:
-            continue
-        if _FOR_NVCC.search(diagnostic.message):
-            raise NvrtcCannot(str(diagnostic))
-    if not any(d.severity is Severity.ERROR for d in diagnostics):
+        if others := set(_PLACE.findall(one.log)).difference(files):
+            raise NvrtcCannot(f"NVRTC finds errors in {min(others)}")
+    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
+    if not errors:
         raise NvrtcCannot("NVRTC failed without an error in the sources")
+    for error in errors:
+        if _FOR_NVCC.search(error.message):
+            raise NvrtcCannot(str(error))
 
 
 def _is_called_idle(diagnostic: Diagnostic, kernels: Iterable[str]) -> bool:

@@ -71,10 +71,10 @@ _LIMITS = """\
 """
 _MATH = """\
 #pragma once
-#define INFINITY (__builtin_huge_valf())
-#define NAN (__builtin_nanf(""))
+#define INFINITY __builtin_bit_cast(float, 0x7f800000)
+#define NAN __builtin_bit_cast(float, 0x7fffffff)
 #define HUGE_VALF INFINITY
-#define HUGE_VAL (__builtin_huge_val())
+#define HUGE_VAL __builtin_bit_cast(double, 0x7ff0000000000000ll)
 #define M_E 2.7182818284590452354
 #define M_LOG2E 1.4426950408889634074
 #define M_LOG10E 0.43429448190325182765

@@ -103,7 +103,9 @@ def _text(program: Any) -> str:
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
     log = bytearray(size)
     nvrtc.nvrtcGetProgramLog(program, log)
-    return log.decode("utf-8", "replace").rstrip("\0 \n")[:_LOG_CHARACTERS]
+    # What ptxas has said is ended by a zero, and what went wrong there follows it.
+    text = log.decode("utf-8", "replace").replace("\0", "\n")
+    return text.rstrip()[:_LOG_CHARACTERS]
 
 
 if __name__ == "__main__":
