@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cuda_gym.core.findings import Findings, Outcome
+from cuda_gym.core.kernel_counters import KernelCounters
 
 __all__ = [
     "JUDGE_VERSION",
@@ -141,6 +142,10 @@ class Profile:
     """In the order of their first launches."""
     work: Work | None = None
     rates: DeviceRates | None = None
+    counters: tuple[KernelCounters, ...] = ()
+    """What the hardware counted, where it was asked; the kernel that took most first."""
+    no_counters: str = ""
+    """Why there are none, where they were asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
