@@ -25,7 +25,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _SECCOMP_MODE_FILTER = 22, 36, 2
 _CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
 _CLONE_NEWPID, _CLONE_NEWNET = 0x20000000, 0x40000000
-_MS_REC, _MS_PRIVATE, _MS_NOSUID, _MS_NODEV = 0x4000, 1 << 18, 2, 4
+_MS_REC, _MS_PRIVATE, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 0x4000, 1 << 18, 2, 4, 8
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
 _SYS_MOUNT_SETATTR = 442
 _AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = -100, 0x8000, 1
@@ -50,22 +50,30 @@ def adopt_orphans() -> None:
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def enter_namespaces() -> tuple[str, ...]:
+def enter_namespaces(*, own_pids: bool = True) -> tuple[str, ...]:
     """Own user and pid namespaces for the children of this process; the names of what worked.
 
     The process must have one thread. Its uid is kept, mapped to itself, without privileges outside.
+
+    Args:
+        own_pids: Whether the children get pids of their own. CUDA looks itself up in /proc, so that it needs
+            `enclose(fresh_proc=True)` then (error 304 otherwise, measured).
     """
     uid, gid = os.getuid(), os.getgid()
-    if _libc.unshare(_CLONE_NEWUSER | _CLONE_NEWPID) != 0:
+    if _libc.unshare(_CLONE_NEWUSER | (_CLONE_NEWPID if own_pids else 0)) != 0:
         return ()
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
     Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
-    return ("user", "pid")
+    return ("user", "pid") if own_pids else ("user",)
 
 
-def enclose(folder: Path) -> tuple[str, ...]:
+def enclose(folder: Path, *, fresh_proc: bool) -> tuple[str, ...]:
     """Inside an own user namespace: no network, everything read-only but `folder`.
+
+    Args:
+        folder: Becomes empty and private.
+        fresh_proc: Whether /proc shows the own pid namespace, where that can be had, and no one else.
 
     Returns:
         The names of what worked.
@@ -75,7 +83,17 @@ def enclose(folder: Path) -> tuple[str, ...]:
         entered += ("network", "ipc")
     if _libc.unshare(_CLONE_NEWNS) == 0 and _make_read_only(folder):
         entered += ("mount",)
+        if fresh_proc:  # after the rest was made read-only: CUDA writes to its own entries there
+            _mount_proc()
     return entered
+
+
+def mount_fresh_proc() -> bool:
+    """In a mount namespace of its own, a /proc of this process's pid namespace; whether it worked."""
+    if _libc.unshare(_CLONE_NEWNS) != 0:
+        return False
+    private = _libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None) == 0
+    return private and _mount_proc()
 
 
 def drop_privileges() -> None:
@@ -100,10 +118,13 @@ def limit_resources(memory_bytes: int) -> None:
     _lower(resource.RLIMIT_CORE, 0)
 
 
-def forbid_processes() -> tuple[str, ...]:
+def forbid_processes(*, and_touching_others: bool = False) -> tuple[str, ...]:
     """From now on fork and exec fail with EPERM; threads still start.
 
     A limit on the number of processes would not bind root, who often runs a container.
+
+    Args:
+        and_touching_others: Signals and looks into processes fail, too: where no pid namespace hides them.
 
     Returns:
         `("seccomp",)` where the kernel took the filter.
@@ -111,7 +132,10 @@ def forbid_processes() -> tuple[str, ...]:
     architecture = _SECCOMP.get(os.uname().machine)
     if architecture is None:
         return ()
-    program = _no_process_filter(*architecture)
+    audit, forbidden, clone = architecture
+    if and_touching_others:
+        forbidden += _TOUCHING[os.uname().machine]
+    program = _no_process_filter(audit, forbidden, clone)
     code = ctypes.create_string_buffer(program, len(program))
 
     class Program(ctypes.Structure):
@@ -138,6 +162,11 @@ def _lower(limit: int, value: int) -> None:
     resource.setrlimit(limit, (value, value))
 
 
+def _mount_proc() -> bool:
+    flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
+    return bool(_libc.mount(b"proc", b"/proc", b"proc", flags, None) == 0)
+
+
 def _make_read_only(folder: Path) -> bool:
     """Every mount read-only, but a fresh tmpfs on `folder`; whether all of it worked."""
     if _libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None) != 0:
@@ -159,6 +188,10 @@ def _make_read_only(folder: Path) -> bool:
 _SECCOMP = {  # audit number of the architecture, calls that start a program or process, clone
     "x86_64": (0xC000003E, (57, 58, 59, 322), 56),  # fork, vfork, execve, execveat
     "aarch64": (0xC00000B7, (221, 281), 220),  # execve, execveat
+}
+_TOUCHING = {  # kill, tkill, tgkill, ptrace, process_vm_readv and writev, pidfd_send_signal and getfd
+    "x86_64": (62, 200, 234, 101, 310, 311, 424, 438),
+    "aarch64": (129, 130, 131, 117, 270, 271, 424, 438),
 }
 _CLONE3, _CLONE_THREAD = 435, 0x00010000
 _EPERM, _ENOSYS = 1, 38

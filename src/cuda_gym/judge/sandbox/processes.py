@@ -11,17 +11,7 @@ import sys
 
 def spawn(module: str, theirs: socket.socket, **variables: str) -> subprocess.Popen[bytes]:
     """A fresh interpreter running `module`, with nothing of our environment but the search path."""
-    kept = ("CXX", "PATH", "TMPDIR", "CUDA_GYM_CACHE", "XDG_CACHE_HOME", "HOME", "LD_LIBRARY_PATH")
-    environment = {name: os.environ[name] for name in kept if name in os.environ}
-    environment |= {
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "LANG": "C.UTF-8",
-        # Freed memory stays with the process: else each call pays for the page faults of its output
-        # once more, and each side's luck with the allocator is timed.
-        "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
-        "MALLOC_TRIM_THRESHOLD_": str(4 << 30),
-    } | variables
+    environment = scrubbed_environment(**variables)
     if module.endswith("zygote"):
         environment["OMP_NUM_THREADS"] = "1"
         # The threads of a library call spin for milliseconds before they sleep, on the cores that
@@ -36,6 +26,28 @@ def spawn(module: str, theirs: socket.socket, **variables: str) -> subprocess.Po
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
+
+
+def scrubbed_environment(**variables: str) -> dict[str, str]:
+    """What a process of the sandbox sees of our environment: where programs are, and which devices."""
+    kept = (
+        "CXX", "PATH", "TMPDIR", "CUDA_GYM_CACHE", "XDG_CACHE_HOME", "HOME", "LD_LIBRARY_PATH",
+        "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+    )  # fmt: skip
+    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    return (
+        environment
+        | {
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "LANG": "C.UTF-8",
+            # Freed memory stays with the process: else each call pays for the page faults of its output
+            # once more, and each side's luck with the allocator is timed.
+            "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
+            "MALLOC_TRIM_THRESHOLD_": str(4 << 30),
+        }
+        | variables
+    )
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
