@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 from cuda_gym.core.findings import Diagnostic, Severity
@@ -12,6 +13,8 @@ from cuda_gym.judge.toolchains.direct_kernels import launches_directly, with_ent
 __all__ = ["kernel_files"]
 
 _HEADER_SUFFIXES = (".cuh", ".h", ".hpp", ".hh", ".inl", ".inc")
+_PATH = re.compile(r"[\w.+/-]+")
+"""A compiler may hand a name to a shell: nothing that means something there."""
 _LONGEST_NAME = 200
 # Far above any kernel that was ever written by hand; below what could keep the rewriting busy.
 _MAX_CHARACTERS = 250_000
@@ -57,8 +60,7 @@ def kernel_files(submission: Submission, *, entries: bool = True) -> dict[str, s
 def _check_text(path: str, text: str) -> None:
     parts = PurePosixPath(path).parts
     if (
-        not path.isprintable()
-        or any(c in path for c in "\"\\:'")
+        not _PATH.fullmatch(path)
         or any(len(part.encode()) > _LONGEST_NAME for part in parts)
         or any(part.endswith(".cu") for part in parts[:-1])
     ):

@@ -1,15 +1,17 @@
 """CUDA C++ for a GPU, by nvcc: a submission's kernels as one shared library.
 
     compile   every `kernels/*.cu` for one architecture, side by side
-    link      one library on the shared CUDA runtime: a static one imports dlopen and sockets
+    link      one library with the launch recorder, on the shared CUDA runtime: a static one imports
+              dlopen and sockets
     cache     by the content of everything that decides the result
 
 Covered: messages in the agent's own lines, what ptxas says of each kernel, deadlines and limits. It
-needs no GPU. Not covered: running the library.
+needs no GPU. Not covered: running the library (`launch_recorder`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,16 @@ from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
 from cuda_gym.judge.toolchains.builds import LIBRARY_NAME, find_or_build, refusal
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
+from cuda_gym.judge.toolchains.launch_recorder_build import recorder_objects, recorder_version
 from cuda_gym.judge.toolchains.nvcc_diagnostics import parse_nvcc
+from cuda_gym.judge.toolchains.nvcc_run import run_nvcc
 from cuda_gym.judge.toolchains.ptxas import read_resources
 from cuda_gym.judge.toolchains.toolkit import find_nvcc
+from cuda_gym.judge.toolchains.toolkit_facts import (
+    cuda_runtime,
+    require_architecture,
+    require_driver,
+)
 
 __all__ = ["NvccToolchain"]
 
@@ -36,27 +45,47 @@ _FLAGS = (
     "-cudart=shared",
     "-shared",
     "-Xlinker=--no-undefined",
-    # One thread a core; a single file gains nothing and loses nothing.
-    "--threads=0",
 )
+_NUMBER = re.compile(r"\d+")
 
 
 class NvccToolchain:
     """Compiles CUDA C++ for one GPU architecture.
 
     Args:
-        architecture: As nvcc names it: `sm_90`.
+        architecture: As nvcc names it: `sm_90`, or `sm_90a` for all that this GPU can.
         cache: Where builds are kept; None is the user's.
+        driver_cuda: The newest CUDA that the driver runs; None where nothing is to be run here.
     """
 
-    def __init__(self, architecture: str, cache: BuildCache | None = None) -> None:
+    def __init__(
+        self,
+        architecture: str,
+        cache: BuildCache | None = None,
+        *,
+        driver_cuda: tuple[int, int] | None = None,
+    ) -> None:
         self._architecture = architecture
         self._cache = cache or BuildCache()
+        self._driver_cuda = driver_cuda
 
     @property
     def name(self) -> str:
         """The compiler and what it compiles for: `nvcc 13.0.88 (sm_90)`."""
         return f"{find_nvcc().version} ({self._architecture})"
+
+    def accepts(self, _submission: Submission) -> bool:
+        """Whether it can build it: whatever has sources."""
+        return True
+
+    def warm(self) -> None:
+        """Build what every library is linked with ahead of time, if it is not there yet.
+
+        Raises:
+            MissingTool: no nvcc, or one that does not build for this GPU and its driver.
+            StorageError: the cache cannot be written.
+        """
+        recorder_objects(self._cache, self._compiler())
 
     def build(self, submission: Submission, *, deadline_s: float = 60.0) -> Build:
         """Compile every `kernels/*.cu` into one library, or find it in the cache.
@@ -64,13 +93,14 @@ class NvccToolchain:
         Raises:
             CompileError: the compiler said no; carries the diagnostics.
             CandidateTimeout: the compiler was stopped at the deadline.
-            MissingTool: no nvcc.
+            MissingTool: no nvcc, or one that does not build for this GPU and its driver.
             StorageError: the cache cannot be written.
         """
         files = kernel_files(submission)
-        compiler = find_nvcc()
+        compiler = self._compiler()
         parts = [part for path in sorted(files) for part in (path, files[path])]
-        key = digest("nvcc", compiler.identity, self._architecture, *_FLAGS, *parts)
+        identity = (compiler.identity, recorder_version(), self._architecture, *_FLAGS)
+        key = digest("nvcc", *identity, *parts)
         return find_or_build(
             self._cache,
             key,
@@ -78,20 +108,46 @@ class NvccToolchain:
             toolchain=self.name,
         )
 
+    def _compiler(self) -> Compiler:
+        compiler = find_nvcc()
+        require_driver(compiler, self._driver_cuda)
+        require_architecture(compiler, self._architecture)
+        return compiler
+
     def _compile(
         self, compiler: Compiler, key: str, files: Mapping[str, str], deadline_s: float
     ) -> tuple[Path, dict[str, Any]]:
+        # Not the submission's fault, nor its time, where they have to be made first.
+        recorder = recorder_objects(self._cache, compiler)
+        runtime = cuda_runtime(compiler)
         with self._cache.workspace() as folder:
             for path, text in files.items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_text(text, encoding="utf-8")
-            units = [path for path in files if path.endswith(".cu")]
-            command = [*_FLAGS, f"-arch={self._architecture}", "-o", LIBRARY_NAME, *units]
-            status, said = compiler.run(command, folder=folder, deadline_s=deadline_s)
+            # A wheel has the library under its full name only.
+            (folder / "lib").mkdir()
+            (folder / "lib" / "libcudart.so").symlink_to(runtime)
+            generate = self._architecture.replace("sm_", "compute_")
+            flags = [
+                *_FLAGS,
+                f"-gencode=arch={generate},code={self._architecture}",
+                "-Llib",
+                f"-Xlinker=-rpath={runtime.parent}",
+                f"-Xlinker={','.join(recorder.linker_options)}",
+                *recorder.objects,
+            ]
+            status, said = run_nvcc(
+                compiler, flags, files, LIBRARY_NAME, folder=folder, deadline_s=deadline_s
+            )
             diagnostics = parse_nvcc(said, files)
             if status:
                 raise refusal(said, diagnostics, folder)
-            kernels = as_plain(read_resources(said))
-            facts = {"kernels": kernels, "diagnostics": as_plain(diagnostics)}
+            kernels = read_resources(said)
+            facts = {"kernels": as_plain(kernels), "diagnostics": as_plain(diagnostics)}
             entry = self._cache.publish(key, {LIBRARY_NAME: folder / LIBRARY_NAME}, facts)
             return entry, facts
+
+    @property
+    def _capability(self) -> tuple[int, int]:
+        found = _NUMBER.search(self._architecture)
+        return divmod(int(found[0]), 10) if found else (0, 0)
