@@ -1,20 +1,21 @@
 """What this machine is, as rows of `doctor`: nothing here starts torch or a kernel.
 
-Covered: Python, torch, processor, compilers, GPU, cache, disk. Not covered: what only trying shows;
+Covered: Python, torch, processor, compilers, cache, disk; GPUs are in `gpu_checks`. Not covered: what only trying shows;
 `judge.sandbox.probes` and a real judgement do that.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import os
 import platform
 import shutil
-import subprocess
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
+from cuda_gym.cli.gpu_checks import gpu_checks
 from cuda_gym.core.device import Device
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge.profiling import telemetry
@@ -25,7 +26,6 @@ from cuda_gym.judge.toolchains.registry import make_toolchain
 __all__ = ["machine_checks"]
 
 _MIN_FREE_BYTES = 2 << 30
-_ONLY_CPU = "this version drives only the device `cpu`"
 
 
 def machine_checks(device: Device) -> Iterator[Check]:
@@ -42,9 +42,8 @@ def machine_checks(device: Device) -> Iterator[Check]:
     )
     yield _memory()
     yield _compiler(device)
-    yield _torch_compile()
-    yield _nvcc()
-    yield _gpu()
+    yield _torch_compile(device)
+    yield from gpu_checks(device)
     yield _cache()
     yield _disk()
 
@@ -94,50 +93,29 @@ def _compiler(device: Device) -> Check:
         )
 
 
-def _torch_compile() -> Check:
-    """What torch.compile needs to compile for the processor: g++ and Python's headers."""
+def _torch_compile(device: Device) -> Check:
+    """What torch.compile needs: g++ and Python's headers, and Triton where it compiles for a GPU."""
     lacking = [] if shutil.which("g++") else ["g++"]
     headers = sysconfig.get_path("include")
     if not (Path(headers) / "Python.h").is_file():
         lacking.append(f"{headers}/Python.h")
-    if not lacking:
-        return _ok("torch.compile", "finds g++ and Python.h")
+    has_triton = device.kind == "cpu" or importlib.util.find_spec("triton") is not None
+    if not lacking and has_triton:
+        found = "g++ and Python.h" if device.kind == "cpu" else "g++, Python.h and Triton"
+        return _ok("torch.compile", f"finds {found}")
+    remedies = ["apt install g++ python3-dev, or use a Python that has its headers."] * bool(
+        lacking
+    )
+    if not has_triton:
+        lacking.append("Triton")
+        remedies.append("pip install triton; a CUDA build of torch brings it along.")
     return Check(
         what="torch.compile",
         state=CheckState.MISSING,
         fact=f"does not find {' and '.join(lacking)}, so there is no baseline",
-        remedy="apt install g++ python3-dev, or use a Python that has its headers.",
+        remedy=" ".join(remedies),
         is_needed=True,
     )
-
-
-def _nvcc() -> Check:
-    path = shutil.which("nvcc")
-    lines = [] if path is None else _lines(path, "--version")
-    release = next((line.strip() for line in lines if "release" in line), None)
-    if path is None or release is None:
-        return Check(what="nvcc", state=CheckState.MISSING, fact=f"not needed: {_ONLY_CPU}")
-    return _ok("nvcc", f"{release}; not used: {_ONLY_CPU}", is_needed=False)
-
-
-def _gpu() -> Check:
-    path = shutil.which("nvidia-smi")
-    gpus = [] if path is None else [line for line in _lines(path, "-L") if line.startswith("GPU ")]
-    if not gpus:
-        return Check(what="GPU", state=CheckState.MISSING, fact=f"not needed: {_ONLY_CPU}")
-    names = "; ".join(line.partition(" (UUID")[0] for line in gpus)
-    return _ok("GPU", f"{names}; not used: {_ONLY_CPU}", is_needed=False)
-
-
-def _lines(*command: str) -> list[str]:
-    """What a program says, if it says something within five seconds."""
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=5, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return done.stdout.splitlines()
 
 
 def _cache() -> Check:

@@ -21,6 +21,7 @@ _LIBRARIES = ("libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1")
 
 _ATTRIBUTES = {
     "num_multiprocessors": 16,
+    "compute_mode": 20,
     "memory_clock_khz": 36,
     "bus_bits": 37,
     "l2_bytes": 38,

@@ -66,6 +66,8 @@ class Gpu:
     exports_memory: bool
     """Whether memory can be handed to another process as a file descriptor."""
     is_mig: bool
+    is_shared: bool = True
+    """Whether several processes may use it at once, as a judge's do."""
     peak_gb_per_s: float | None = None
     """Bus width times twice the clock of the memory; None where the driver does not say."""
 
@@ -209,6 +211,7 @@ def _read_gpu(
         l2_bytes=told["l2_bytes"] or 0,
         exports_memory=bool(told["has_virtual_memory"] and told["exports_descriptors"]),
         is_mig=is_mig,
+        is_shared=not told["compute_mode"],
         peak_gb_per_s=2 * clock_khz * 1e3 * bus_bits / 8 / 1e9 or None,
     )
 

@@ -169,11 +169,11 @@ def _read(
         temperature_c=_number(
             ask("nvmlDeviceGetTemperature", whole, session.number("NVML_TEMPERATURE_GPU"))
         ),
-        power_w=_number(ask("nvmlDeviceGetPowerUsage", whole), scale=1e-3),
-        power_limit_w=_number(ask("nvmlDeviceGetEnforcedPowerLimit", whole), scale=1e-3),
+        power_w=_number(ask("nvmlDeviceGetPowerUsage", whole), per=1000),
+        power_limit_w=_number(ask("nvmlDeviceGetEnforcedPowerLimit", whole), per=1000),
         energy_mj=_whole(ask("nvmlDeviceGetTotalEnergyConsumption", whole)),
         throttled=_throttled(session, whole),
-        load=_number(getattr(used, "gpu", None), scale=1e-2),
+        load=_number(getattr(used, "gpu", None), per=100),
         memory_used_bytes=_whole(getattr(held, "used", None)),
         memory_total_bytes=_whole(getattr(held, "total", None)),
         num_other_processes=others,
@@ -249,8 +249,8 @@ def _is_outside() -> bool:
         return False
 
 
-def _number(value: object, *, scale: float = 1.0) -> float | None:
-    return float(value) * scale if isinstance(value, int | float) else None
+def _number(value: object, *, per: int = 1) -> float | None:
+    return value / per if isinstance(value, int | float) else None
 
 
 def _whole(value: object) -> int | None:
