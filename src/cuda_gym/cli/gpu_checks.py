@@ -45,14 +45,14 @@ def gpu_checks(device: Device) -> Iterator[Check]:
             "Use that, or unset CUDA_VISIBLE_DEVICES.",
             is_needed=True,
         )
-    gpu = next((gpu for gpu in gpus if gpu.index == device.index), None)
-    yield _torch(gpu, is_needed=is_needed)
-    yield _nvcc(gpu, is_needed=is_needed)
+    chosen = next((gpu for gpu in gpus if gpu.index == device.index), None)
+    yield _torch(chosen, is_needed=is_needed)
+    yield _nvcc(chosen, is_needed=is_needed)
     if gpus or is_needed:
         yield _nvrtc()
         yield _told("NVML", why_no_nvml, "clocks, temperature, power and other processes are told")
-        if gpu is not None:
-            yield _memory_export(gpu)
+        if chosen is not None:
+            yield _memory_export(chosen)
         yield _told("compute-sanitizer", why_no_sanitizer, 'verify(check="memory") works')
 
 

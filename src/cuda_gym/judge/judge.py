@@ -29,6 +29,7 @@ from cuda_gym.errors import AgentError, MachineError, TaskError
 from cuda_gym.judge.attempt import Attempt, Means
 from cuda_gym.judge.compilation import build_submission
 from cuda_gym.judge.profiling import telemetry
+from cuda_gym.judge.profiling.gpus import find_gpu
 from cuda_gym.judge.profiling.timing import TimingPlan
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
 from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked
@@ -203,10 +204,12 @@ def open_judge(device: str = "auto") -> Judge:
     """The judge of a device that this process shares; it is closed when the process ends.
 
     Raises:
-        MissingTool: where nothing here drives the device.
+        MissingTool: where nothing here drives the device, or there is no such GPU.
         ValueError: where it is no name of a device.
     """
     resolved = resolve_device(device)
+    if resolved.kind == "cuda":
+        find_gpu(resolved)
     with _judges_lock:
         if resolved not in _judges:
             judge = _judges[resolved] = Judge(resolved)

@@ -98,7 +98,7 @@ def _pairs(device: torch.device, dtype: torch.dtype) -> Callable[[int], tuple[Te
 
 def _int8_product(a: Tensor, b: Tensor) -> Tensor:
     """The library takes the second matrix by columns."""
-    product: Tensor = torch._int_mm(a, b.t())  # type: ignore[no-untyped-call]
+    product: Tensor = torch._int_mm(a, b.t())
     return product
 
 
@@ -135,14 +135,18 @@ def _fastest_s(work: Callable[[], object], gate: Callable[[], object] | None = N
     work()
     times = []
     for _ in range(_TRIES):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start, end = _event(), _event()
         (gate or work)()
         start.record()
         work()
         end.record()
         end.synchronize()
-        times.append(start.elapsed_time(end) / 1e3)
+        times.append(float(start.elapsed_time(end)) / 1e3)
     return max(min(times), 1e-9)
+
+
+def _event() -> torch.cuda.Event:
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
 
 
 def _peak(device: torch.device) -> float | None:
