@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cuda_gym.core.device import Device
 from cuda_gym.core.findings import Build, Diagnostic, MemoryFinding, Severity
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Submission
@@ -44,9 +45,15 @@ _MAX_STATIC_SHARED = 48 << 10
 
 
 class CpuToolchain:
-    """Compiles CUDA C++ for the processor of this machine."""
+    """Compiles CUDA C++ for the processor of this machine.
 
-    def __init__(self, cache: BuildCache | None = None) -> None:
+    Args:
+        cache: Where builds are kept; None is the user's.
+        device: There is one.
+    """
+
+    def __init__(self, cache: BuildCache | None = None, *, device: Device | None = None) -> None:
+        del device
         self._cache = cache or BuildCache()
 
     @property
