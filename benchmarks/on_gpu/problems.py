@@ -33,7 +33,9 @@ def relu(rows: int = 256, columns: int = 393_216, *, threads: int = 256, items: 
     )
 
 
-def softmax(rows: int = 8192, columns: int = 4096, *, threads: int = 256) -> Problem:
+def softmax(
+    rows: int = 8192, columns: int = 4096, *, threads: int = 256, items: int = 1
+) -> Problem:
     """softmax(x * scale + bias), the three in one kernel."""
     return _problem(
         f"fused softmax {rows} x {columns}",
@@ -43,7 +45,7 @@ def softmax(rows: int = 8192, columns: int = 4096, *, threads: int = 256) -> Pro
             fields=_PARAMETERS.format("scale", "columns") + _PARAMETERS.format("bias", "columns"),
             call="fused_softmax(out, x, self.scale, self.bias, x.shape[0], x.shape[1])",
         ),
-        _SOFTMAX.format(threads=threads),
+        _SOFTMAX.format(threads=threads, items=items),
     )
 
 
@@ -61,7 +63,7 @@ def bias_gelu(rows: int, columns: int, *, threads: int = 256, items: int = 4) ->
     )
 
 
-def row_sum(rows: int, columns: int, *, threads: int = 256) -> Problem:
+def row_sum(rows: int, columns: int, *, threads: int = 256, items: int = 1) -> Problem:
     """The sum of each row, a block a row."""
     return _problem(
         f"row sum {rows} x {columns}",
@@ -69,7 +71,7 @@ def row_sum(rows: int, columns: int, *, threads: int = 256) -> Problem:
         _MODEL.format(init="", fields="", call="row_sum(out, x, x.shape[0], x.shape[1])").replace(
             "torch.empty_like(x)", "torch.empty(x.shape[0], device=x.device, dtype=x.dtype)"
         ),
-        _SUM.format(threads=threads),
+        _SUM.format(threads=threads, items=items),
     )
 
 
@@ -232,6 +234,7 @@ __global__ void fused_softmax_kernel(float* __restrict__ out, const float* __res
         largest = fmaxf(largest, fmaf(x[i], scale[i], bias[i]));
     largest = reduced(largest, true, shared);
     float sum = 0.0f;
+#pragma unroll {items}
     for (int i = threadIdx.x; i < columns; i += blockDim.x)
         sum += expf(fmaf(x[i], scale[i], bias[i]) - largest);
     sum = reduced(sum, false, shared);
@@ -330,6 +333,7 @@ __global__ void row_sum_kernel(float* __restrict__ out, const float* __restrict_
     __shared__ float shared[{threads}];
     x += (size_t)blockIdx.x * columns;
     float sums[4] = {{}};
+#pragma unroll {items}
     for (int i = threadIdx.x; i < columns; i += 4 * blockDim.x)
 #pragma unroll
         for (int part = 0; part < 4; ++part)
