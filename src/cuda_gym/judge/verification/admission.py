@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from cuda_gym.core.plain import as_plain
-from cuda_gym.errors import BadTask, NotAdmitted
+from cuda_gym.errors import MachineError, NotAdmitted, TaskError
 from cuda_gym.judge.verification.degenerate import passing_degenerate
+from cuda_gym.judge.verification.fragile import is_fragile
 from cuda_gym.judge.verification.free_dimensions import find_free_dimensions
 from cuda_gym.judge.verification.gold import GoldKind, IndexOutput, find_index_outputs
 from cuda_gym.judge.verification.influence import (
@@ -25,10 +26,11 @@ from cuda_gym.judge.verification.influence import (
     influential_bytes,
 )
 from cuda_gym.judge.verification.inputs import Draw, DrawKind, draw_inputs, perturbed_state
-from cuda_gym.judge.verification.memory import gold_chunks, peak_bytes
+from cuda_gym.judge.verification.memory import gold_chunks, peak_bytes, run_bytes
 from cuda_gym.judge.verification.nests import map_tensors, tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.judge.verification.trial import Trial
+from cuda_gym.judge.verification.trials import TrialMaker, Trials
 
 __all__ = ["Admission", "OutputSpec", "admit"]
 
@@ -98,42 +100,45 @@ def admit(reference: ReferenceModule, *, seed: int, memory_bytes: int | None = N
     Args:
         reference: The task.
         seed: Of the draws and the parameters that are tried here.
-        memory_bytes: What a run of the reference may hold at most; None for no limit.
+        memory_bytes: What a run of the reference may hold at most; where it is None as much as is
+            free beside a candidate's inputs and outputs, and no limit on the CPU.
 
     Raises:
         NotAdmitted: with the fact.
         BadTask: where the reference raises on its own inputs.
+        MachineError: where memory does not suffice that other processes hold.
     """
     model = reference.make_model(seed)
     model.load_state_dict(perturbed_state(model, seed))
     draw = draw_inputs(reference, DrawKind.ORDINARY, seed)
-    indices, peak = _first_run(reference, model, draw)
-    chunks = gold_chunks(reference, model, draw.inputs, peak=peak, memory_bytes=memory_bytes)
+    indices, peak, chunks = _first_run(reference, model, draw, memory_bytes)
     ordinary = Trial.of(reference, model, draw, indices, gold_chunks=chunks)
     _check_eager(reference, model, ordinary)
-    notes = _index_notes(ordinary, indices)
-    free = find_free_dimensions(reference, model, seed)
-    trials = [ordinary]
-    for kind in tuple(DrawKind)[1:]:
-        draw = draw_inputs(reference, kind, seed, free)
-        try:
-            trials.append(_try(reference, model, draw, ordinary, indices, chunks))
-        except _Unfit as unfit:
-            notes.append(f"No {kind.value} draw: {unfit}")
-    _check_work(reference, model, trials, seed)
-    kinds = tuple(trial.draw.kind for trial in trials)
-    return Admission(
-        draw_kinds=kinds + (DrawKind.ORDINARY,) * (MIN_DRAWS - len(kinds)),
+    fragile = is_fragile(reference, model, draw.inputs)
+    maker = TrialMaker(
+        reference=reference,
+        model=model,
+        seed=seed,
+        indices=indices,
+        gold_chunks=chunks,
+        free_dimensions=find_free_dimensions(reference, model, seed, host_first=fragile),
+    )
+    trials, notes = _try_all(maker, ordinary, host_first=fragile)
+    admission = Admission(
+        draw_kinds=(*trials.kinds, *(DrawKind.ORDINARY,) * (MIN_DRAWS - len(trials.kinds))),
         outputs=tuple(_spec(output) for output in ordinary.eager),
         gold=ordinary.gold,
         gold_chunks=chunks,
         indices=indices,
-        free_dimensions=free,
-        eager_errors={t.draw.kind.value: max(e.eager for e in t.expected) for t in trials},
+        free_dimensions=maker.free_dimensions,
+        eager_errors=trials.eager_errors,
         influential_bytes=influential_bytes(model, ordinary),
         peak_bytes=peak,
-        notes=tuple(notes),
+        notes=tuple(_index_notes(ordinary, indices) + notes),
     )
+    del ordinary, draw  # `trials` makes again what it does not hold
+    _check_work(maker, trials, host_first=fragile)
+    return admission
 
 
 class _Unfit(Exception):
@@ -141,28 +146,33 @@ class _Unfit(Exception):
 
 
 def _first_run(
-    reference: ReferenceModule, model: nn.Module, draw: Draw
-) -> tuple[tuple[IndexOutput, ...], int]:
-    """Index outputs and peak memory; the inputs must be left as they were."""
+    reference: ReferenceModule, model: nn.Module, draw: Draw, memory_bytes: int | None
+) -> tuple[tuple[IndexOutput, ...], int, int]:
+    """Index outputs, peak memory, pieces of gold; the inputs must be left as they were."""
     before = map_tensors(draw.inputs, torch.clone)
     held = [*model.state_dict().values(), *tensors_in(draw.inputs)]
-    outputs, peak = peak_bytes(lambda: reference.run(model, draw.inputs), held)
+    device = reference.device
+    outputs, peak = peak_bytes(lambda: reference.run(model, draw.inputs), held, device)
     for place, (old, new) in enumerate(
         zip(tensors_in(before), tensors_in(draw.inputs), strict=True)
     ):
-        if not torch.equal(old.nan_to_num(), new.nan_to_num()):
+        if not _are_same(old, new):
             raise NotAdmitted(
                 f"{reference.name}: forward() changes its input {place}. Let it work on a copy."
             )
     if not sum(output.numel() for output in outputs):
         raise NotAdmitted(f"{reference.name}: forward() returns no elements: nothing to compare.")
-    return find_index_outputs(draw.inputs, outputs), peak
+    del before
+    if memory_bytes is None:
+        memory_bytes = run_bytes(device, draw.inputs, outputs)
+    chunks = gold_chunks(reference, model, draw.inputs, peak=peak, memory_bytes=memory_bytes)
+    return find_index_outputs(draw.inputs, outputs), peak, chunks
 
 
 def _check_eager(reference: ReferenceModule, model: nn.Module, ordinary: Trial) -> None:
     """Eager must repeat itself and pass its own budget with margin, and be mostly finite."""
     for output in ordinary.eager:
-        if output.is_floating_point() and float(output.isfinite().double().mean()) < 0.5:
+        if output.is_floating_point() and int(output.isfinite().sum()) * 2 < output.numel():
             raise NotAdmitted(
                 f"{reference.name}: most of an output is NaN or infinite: any kernel would do."
             )
@@ -190,10 +200,7 @@ def _check_eager(reference: ReferenceModule, model: nn.Module, ordinary: Trial) 
 
 def _repeats(ordinary: Trial, again: list[Tensor]) -> bool:
     """Bit for bit, or at least well within the budget: atomics on a GPU may change the last bits."""
-    if all(
-        torch.equal(a.nan_to_num(), b.nan_to_num())
-        for a, b in zip(ordinary.eager, again, strict=True)
-    ):
+    if all(_are_same(a, b) for a, b in zip(ordinary.eager, again, strict=True)):
         return True
     found = ordinary.judge(again)
     return found.passed and (found.error_ratio or 0.0) <= 0.5
@@ -208,24 +215,32 @@ def _index_notes(ordinary: Trial, indices: tuple[IndexOutput, ...]) -> list[str]
     ]
 
 
-def _try(
-    reference: ReferenceModule,
-    model: nn.Module,
-    draw: Draw,
-    ordinary: Trial,
-    indices: tuple[IndexOutput, ...],
-    chunks: int,
-) -> Trial:
+def _try_all(maker: TrialMaker, ordinary: Trial, *, host_first: bool) -> tuple[Trials, list[str]]:
+    """The trials that the task can bear, and what is to be said of the others."""
+    trials, notes = Trials(maker), []
+    trials.add(ordinary)
+    for kind in tuple(DrawKind)[1:]:
+        try:
+            trials.add(_try(maker, kind, ordinary, host_first=host_first))
+        except _Unfit as unfit:
+            notes.append(f"No {kind.value} draw: {unfit}")
+    return trials, notes
+
+
+def _try(maker: TrialMaker, kind: DrawKind, ordinary: Trial, *, host_first: bool) -> Trial:
     """The trial of one more draw.
 
     Raises:
         _Unfit: where it says nothing new, or eager does not get through it.
     """
-    if _same(draw.inputs, ordinary.draw.inputs):
-        raise _Unfit("it changes nothing.")
     try:
-        trial = Trial.of(reference, model, draw, indices, gold_chunks=chunks)
-    except BadTask as error:
+        draw = maker.draw(kind)
+        if _same(draw.inputs, ordinary.draw.inputs):
+            raise _Unfit("it changes nothing.")
+        if host_first:
+            maker.reference.try_on_host(maker.model, draw.inputs)
+        trial = maker.trial(draw)
+    except (TaskError, MachineError) as error:
         raise _Unfit(str(error)) from error
     if ordinary.is_finite and not trial.is_finite:
         raise _Unfit("eager does not stay finite.")
@@ -234,24 +249,28 @@ def _try(
     return trial
 
 
-def _check_work(
-    reference: ReferenceModule, model: nn.Module, trials: list[Trial], seed: int
-) -> None:
+def _check_work(maker: TrialMaker, trials: Trials, *, host_first: bool) -> None:
     """Nothing may pass that took no work, and all that goes in must come out."""
-    other = draw_inputs(reference, DrawKind.ORDINARY, seed + 1).inputs
+    reference, model, seed = maker.reference, maker.model, maker.seed + 1
+    other = draw_inputs(reference, DrawKind.ORDINARY, seed).inputs
     cheap = passing_degenerate(trials, reference.run(model, other))
     if cheap:
         raise NotAdmitted(f"{reference.name}: {cheap} would pass for right on every draw.")
-    for place in idle_inputs(reference, model, trials, other):
+    for place in idle_inputs(reference, model, trials, other, host_first=host_first):
         raise NotAdmitted(
             f"{reference.name}: input {place} does not matter: other content gives outputs within "
             "the budget. Leave it out."
         )
-    for name in idle_parameters(reference, model, trials, seed + 1):
+    for name in idle_parameters(reference, model, trials, seed):
         raise NotAdmitted(
             f"{reference.name}: parameter {name!r} does not matter: other values give outputs "
             "within the budget. Leave it out."
         )
+
+
+def _are_same(ours: Tensor, theirs: Tensor) -> bool:
+    """Bit for bit, but for NaN, which count as equal."""
+    return torch.equal(ours, theirs) or torch.equal(ours.nan_to_num(), theirs.nan_to_num())
 
 
 def _same(ours: list[Any], theirs: list[Any]) -> bool:

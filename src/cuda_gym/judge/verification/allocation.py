@@ -7,15 +7,17 @@ there only a request for more than the machine has is the task's fault.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import torch
 
 from cuda_gym.errors import MachineError, NotAdmitted
 
-__all__ = ["free_bytes", "is_out_of_memory", "out_of_memory"]
+__all__ = ["free_bytes", "is_out_of_memory", "memory_told", "out_of_memory"]
 
 _SIGNS: Final = ("out of memory", "can't allocate memory", "ALLOC_FAILED")
 _ASKED: Final = re.compile(r"tried to allocate ([\d.]+) ?(bytes|KiB|MiB|GiB|TiB)", re.IGNORECASE)
@@ -77,6 +79,22 @@ def out_of_memory(
         f"{name}: {what} ran out of memory{need}, and {left}. "
         "End what else uses the device, or choose a task with smaller shapes."
     )
+
+
+@contextlib.contextmanager
+def memory_told(name: str, what: str, device: torch.device) -> Iterator[None]:
+    """Turn a failure to allocate into an error that says how much is needed.
+
+    Raises:
+        NotAdmitted: the task needs more than there is.
+        MachineError: it would fit, if nothing else were there.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise out_of_memory(name, what, error, device) from error
 
 
 def _is_of_the_host(error: BaseException) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from cuda_gym.errors import BadTask
+from cuda_gym.errors import MachineError, TaskError
 from cuda_gym.judge.verification.nests import tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 
@@ -26,12 +26,18 @@ def other_sizes(value: int) -> tuple[int, int]:
 
 
 def find_free_dimensions(
-    reference: ReferenceModule, model: nn.Module, seed: int
+    reference: ReferenceModule, model: nn.Module, seed: int, *, host_first: bool = False
 ) -> dict[str, tuple[int, int]]:
     """Module-level integer constants whose change changes the inputs' shapes and no parameter.
 
     Each is kept where the reference runs with it and all that were kept before, at the smaller
     and at the larger values.
+
+    Args:
+        reference: The task.
+        model: Of the task's own shapes.
+        seed: Of the inputs.
+        host_first: Whether a run with other shapes is tried on the CPU first.
     """
     shapes = _shapes(reference, seed, {})
     form = _parameter_form(model)
@@ -50,8 +56,11 @@ def find_free_dimensions(
                 continue
             for side in (0, 1):
                 sizes = {constant: pair[side] for constant, pair in trial.items()}
-                reference.run(model, reference.make_inputs(seed, sizes))
-        except BadTask:
+                inputs = reference.make_inputs(seed, sizes)
+                if host_first:
+                    reference.try_on_host(model, inputs)
+                reference.run(model, inputs)
+        except (TaskError, MachineError):  # it raises, or there is no memory for it
             continue
         kept = trial
     return kept

@@ -1,8 +1,9 @@
 """What the outputs have to be: better numbers than the task's own dtype can give.
 
 Covered: float64 on the inputs' device, in pieces along a batch dimension where memory forbids the
-whole, and exact outputs of integer tasks. Where the reference cannot run in float64 its own
-outputs are the gold, which `Gold.kind` records, so that the budget can be more generous.
+whole; on the CPU where the device lacks an operator in float64, or memory; and exact outputs of
+integer tasks. Where the reference cannot run in float64 at all its own outputs are the gold, which
+`Gold.kind` records, so that the budget can be more generous.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from cuda_gym.judge.verification.allocation import is_out_of_memory
 from cuda_gym.judge.verification.nests import flatten_outputs, map_tensors, tensors_in
 
 __all__ = ["Gold", "GoldKind", "IndexOutput", "find_index_outputs", "gold_outputs", "values_at"]
@@ -28,6 +30,8 @@ class GoldKind(Enum):
 
     FLOAT64 = "float64"
     """The reference in double precision."""
+    FLOAT64_ON_CPU = "float64 on the CPU"
+    """The same, made on the CPU: the device lacks an operator, or memory."""
     EXACT = "exact"
     """Nothing floating goes in: the reference's own outputs are exact."""
     EAGER = "eager"
@@ -68,22 +72,26 @@ def gold_outputs(
         eager: The flattened outputs of the model in the task's dtype on these inputs.
         chunks: Into how many pieces to cut dimension 0 of all tensors, which admission must have
             found to be a batch dimension.
+
+    Raises:
+        RuntimeError, MemoryError: where memory suffices neither there nor on the CPU.
     """
     if not _has_floats(model, inputs):
         return Gold(outputs=list(eager), kind=GoldKind.EXACT)
-    double = copy.deepcopy(model).double()
-    pieces: list[list[Tensor]] = []
-    try:
-        with torch.no_grad():
-            for piece in _pieces(inputs, chunks):
-                doubled = map_tensors(piece, _doubled)
-                pieces.append(flatten_outputs(double(*doubled))[0])
-    except (RuntimeError, TypeError):  # an operator without float64, or a dtype written out
-        return Gold(outputs=list(eager), kind=GoldKind.EAGER)
-    outputs = pieces[0] if chunks == 1 else [torch.cat(p) for p in zip(*pieces, strict=True)]
-    if not _same_form(outputs, eager):
-        return Gold(outputs=list(eager), kind=GoldKind.EAGER)
-    return Gold(outputs=outputs, kind=GoldKind.FLOAT64)
+    for place, kind in _places(model, inputs):
+        try:
+            outputs = _double(model, inputs, eager, chunks, place)
+        except (RuntimeError, TypeError, MemoryError) as error:
+            if is_out_of_memory(error) and place.type == "cpu":
+                raise
+            if isinstance(error, NotImplementedError) or is_out_of_memory(error):
+                continue  # perhaps on the CPU
+            break  # a dtype written out
+        if _same_form(outputs, eager):
+            moved = [ours.to(theirs.device) for ours, theirs in zip(outputs, eager, strict=True)]
+            return Gold(outputs=moved, kind=kind)
+        break
+    return Gold(outputs=list(eager), kind=GoldKind.EAGER)
 
 
 def values_at(index: Tensor, inputs: Any, rule: IndexOutput) -> Tensor:
@@ -95,7 +103,7 @@ def values_at(index: Tensor, inputs: Any, rule: IndexOutput) -> Tensor:
     source = list(tensors_in(inputs))[rule.tensor]
     length = source.shape[rule.dim]
     position = index if rule.keepdim else index.unsqueeze(rule.dim)
-    if position.numel() and not (int(position.min()) >= 0 and int(position.max()) < length):
+    if position.numel() and not bool(((position >= 0) & (position < length)).all()):
         raise IndexError(f"position outside of 0..{length - 1}")
     values = source.gather(rule.dim, position.to(torch.int64))
     return values if rule.keepdim else values.squeeze(rule.dim)
@@ -146,19 +154,52 @@ def _has_floats(model: nn.Module, inputs: Sequence[Any]) -> bool:
     return any(tensor.is_floating_point() or tensor.is_complex() for tensor in held)
 
 
-def _doubled(tensor: Tensor) -> Tensor:
+def _doubled(place: torch.device, tensor: Tensor) -> Tensor:
     if tensor.is_complex():
-        return tensor.to(torch.complex128)
-    return tensor.double() if tensor.is_floating_point() else tensor
+        return tensor.to(place, torch.complex128)
+    return tensor.to(place, torch.float64) if tensor.is_floating_point() else tensor.to(place)
 
 
-def _pieces(inputs: Sequence[Any], chunks: int) -> Iterator[list[Any]]:
+def _places(model: nn.Module, inputs: Sequence[Any]) -> Iterator[tuple[torch.device, GoldKind]]:
+    """Where to try double precision, and what it is called there."""
+    held = (*tensors_in(list(inputs)), *model.state_dict().values())
+    device = held[0].device
+    yield device, GoldKind.FLOAT64
+    if device.type != "cpu":
+        yield torch.device("cpu"), GoldKind.FLOAT64_ON_CPU
+
+
+def _double(
+    model: nn.Module,
+    inputs: Sequence[Any],
+    eager: Sequence[Tensor],
+    chunks: int,
+    place: torch.device,
+) -> list[Tensor]:
+    """The outputs in double precision; in pieces they are laid into the whole one by one."""
+    double = copy.deepcopy(model).to(place).double()
+    wholes: list[Tensor] = []
+    with torch.no_grad():
+        for start, piece in _pieces(inputs, chunks):
+            parts = flatten_outputs(double(*map_tensors(piece, partial(_doubled, place))))[0]
+            if chunks == 1 or len(parts) != len(eager):
+                return parts
+            if not wholes:
+                pairs = zip(parts, eager, strict=True)
+                wholes = [part.new_empty(like.shape) for part, like in pairs]
+            for whole, part in zip(wholes, parts, strict=True):
+                whole[start : start + len(part)] = part
+    return wholes
+
+
+def _pieces(inputs: Sequence[Any], chunks: int) -> Iterator[tuple[int, list[Any]]]:
+    """Each piece of the batch, and where it begins."""
     if chunks == 1:
-        yield list(inputs)
+        yield 0, list(inputs)
         return
     length = next(tensors_in(list(inputs))).shape[0]
     for start in range(0, length, -(-length // chunks)):
-        yield map_tensors(list(inputs), partial(_rows, start, start + -(-length // chunks)))
+        yield start, map_tensors(list(inputs), partial(_rows, start, start + -(-length // chunks)))
 
 
 def _rows(start: int, stop: int, tensor: Tensor) -> Tensor:

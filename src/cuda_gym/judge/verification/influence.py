@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import torch
@@ -21,7 +21,12 @@ MOST_PARAMETERS: Final = 64
 
 
 def idle_inputs(
-    reference: ReferenceModule, model: nn.Module, trials: Sequence[Trial], other: Sequence[Any]
+    reference: ReferenceModule,
+    model: nn.Module,
+    trials: Iterable[Trial],
+    other: Sequence[Any],
+    *,
+    host_first: bool = False,
 ) -> list[int]:
     """Which tensors of the inputs can be exchanged without a wrong output, on every trial.
 
@@ -30,17 +35,20 @@ def idle_inputs(
         model: With the parameters of the trials.
         trials: All draws that the task will be judged by.
         other: Inputs of another seed, in the shapes of the first trial.
+        host_first: Whether a run with exchanged inputs is tried on the CPU first.
     """
     others = list(tensors_in(list(other)))
     return [
         place
         for place, theirs in enumerate(others)
-        if not any(_input_matters(reference, model, trial, place, theirs) for trial in trials)
+        if not any(
+            _input_matters(reference, model, trial, place, theirs, host_first) for trial in trials
+        )
     ]
 
 
 def idle_parameters(
-    reference: ReferenceModule, model: nn.Module, trials: Sequence[Trial], seed: int
+    reference: ReferenceModule, model: nn.Module, trials: Iterable[Trial], seed: int
 ) -> list[str]:
     """Which floating parameters can be changed without a wrong output, on every trial."""
     state = perturbed_state(model, seed)
@@ -69,24 +77,39 @@ def influential_bytes(model: nn.Module, trial: Trial) -> int:
     """
     inputs = map_tensors(trial.draw.inputs, _requiring_gradient)
     leaves = [x for x in tensors_in(inputs) if x.requires_grad]
-    generator = torch.Generator().manual_seed(0)
     try:
         outputs = [x for x in flatten_outputs(model(*inputs))[0] if x.requires_grad]
-        weights = [torch.rand(x.shape, generator=generator).add_(0.5).to(x) for x in outputs]
+        weights = _weights_of(outputs)
         gradients = torch.autograd.grad(outputs, leaves, weights, allow_unused=True)
     except RuntimeError:  # no output depends on an input by a differentiable path
         return 0
-    return sum(int((g != 0).sum()) * g.element_size() for g in gradients if g is not None)
+    return sum(int(g.count_nonzero()) * g.element_size() for g in gradients if g is not None)
+
+
+def _weights_of(outputs: Sequence[Tensor]) -> list[Tensor]:
+    """Another one for each element of all outputs, so that gradients do not cancel."""
+    device = outputs[0].device if outputs else torch.device("cpu")
+    generator = torch.Generator(device).manual_seed(0)
+    return [
+        torch.rand(x.shape, generator=generator, device=device).add_(0.5).to(x) for x in outputs
+    ]
 
 
 def _input_matters(
-    reference: ReferenceModule, model: nn.Module, trial: Trial, place: int, theirs: Tensor
+    reference: ReferenceModule,
+    model: nn.Module,
+    trial: Trial,
+    place: int,
+    theirs: Tensor,
+    host_first: bool,
 ) -> bool:
     changed = _exchanged(list(tensors_in(trial.draw.inputs))[place], theirs)
     if changed is None:
         return True
     places = itertools.count()
     inputs = map_tensors(trial.draw.inputs, lambda x: changed if next(places) == place else x)
+    if host_first:
+        reference.try_on_host(model, inputs)
     return not trial.accepts(reference.run(model, inputs))
 
 

@@ -1,42 +1,79 @@
-"""How much memory a run holds at once, as far as its tensors tell.
+"""How much memory a run holds at once, and in how many pieces gold is made so that memory suffices.
 
-Not covered: workspaces that an operator allocates and frees within itself.
+Covered: all that torch allocates on a GPU; on the CPU what its tensors tell. Not covered: there,
+workspaces that an operator allocates and frees within itself.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from cuda_gym.errors import BadTask, NotAdmitted
+from cuda_gym.judge.verification.allocation import free_bytes
 from cuda_gym.judge.verification.nests import map_tensors, tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 
-__all__ = ["gold_chunks", "peak_bytes"]
+__all__ = ["estimate_bytes", "gold_chunks", "held_bytes", "peak_bytes", "run_bytes"]
+
+LARGE_BYTES: Final = 2**30
+"""Of a run: the gold of a larger one is made in pieces of this size, where it has a batch."""
+CONTEXT_BYTES: Final = 2**30
+"""Of a second process with a context and workspaces of its own, and pieces of a comparison."""
 
 
-def peak_bytes(run: Callable[[], Any], held: Iterable[Tensor]) -> tuple[Any, int]:
+def peak_bytes(
+    run: Callable[[], Any], held: Iterable[Tensor], device: torch.device | None = None
+) -> tuple[Any, int]:
     """Call `run`; return what it returned, and the most bytes that tensors held meanwhile.
 
     Args:
         run: The work.
         held: Tensors that are there anyway: inputs and parameters.
+        device: Where they are; the CPU where it is None.
 
     >>> x = torch.ones(1000)
     >>> peak_bytes(lambda: (x + 1).sum(), [x])[1]
     8004
     """
     watch = _Watch()
-    for tensor in held:
+    tensors = list(held)
+    for tensor in tensors:
         watch.see(tensor)
-    with watch:
-        result = run()
-    return result, watch.peak
+    if device is None or device.type != "cuda":
+        with watch:
+            result = run()
+        return result, watch.peak
+    torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device)
+    result = run()
+    return result, watch.peak + torch.cuda.max_memory_allocated(device) - before
+
+
+def run_bytes(device: torch.device, inputs: Sequence[Any], outputs: Sequence[Tensor]) -> int | None:
+    """What a run of the reference may hold at most, beside all that a judgement needs elsewhere.
+
+    That is the candidate's inputs and outputs, what it allocates itself, and the gold of all pieces.
+
+    Args:
+        device: Where the task runs.
+        inputs: Of an ordinary draw, on that device already.
+        outputs: Of a run, likewise.
+
+    Returns:
+        None where nobody knows how much is free.
+    """
+    free = free_bytes(device)
+    if free is None:
+        return None
+    given, made = held_bytes(list(inputs)), held_bytes(list(outputs))
+    gold = sum(8 * x.numel() for x in outputs if x.is_floating_point())
+    return free + given + made - (given + 2 * made + gold) - CONTEXT_BYTES
 
 
 def gold_chunks(
@@ -47,7 +84,9 @@ def gold_chunks(
     peak: int,
     memory_bytes: int | None,
 ) -> int:
-    """Into how many pieces gold has to be cut: it takes twice the memory, beside the eager run.
+    """Into how many pieces gold is cut: it takes twice the memory, beside the eager run.
+
+    Where memory suffices, only what is large is cut, so that others find room beside it.
 
     Args:
         reference: The task.
@@ -59,14 +98,52 @@ def gold_chunks(
     Raises:
         NotAdmitted: where one run is too large, or gold is and there is no batch to cut.
     """
-    if memory_bytes is None or 3 * peak <= memory_bytes:
+    if memory_bytes is None:
+        return 1
+    is_short = 3 * peak > memory_bytes
+    if not is_short and peak <= LARGE_BYTES:
         return 1
     if peak >= memory_bytes or not _is_batched(reference, model, inputs):
+        if not is_short:
+            return 1
         raise NotAdmitted(
             f"{reference.name}: one run holds {peak:,} bytes, its gold twice as many, and "
             f"{memory_bytes:,} are allowed. Make its shapes smaller."
         )
-    return -(-2 * peak // (memory_bytes - peak))
+    room = memory_bytes - peak
+    return -(-2 * peak // (min(room, LARGE_BYTES) if peak > LARGE_BYTES else room))
+
+
+def estimate_bytes(*, input_bytes: int, output_bytes: int, peak: int, contents: int) -> int:
+    """About what a judgement holds at most on its device, with so many contents handed out at once.
+
+    The reference holds each content's inputs twice (its own and the shared ones), its outputs three
+    times (shared, of torch.compile, of the candidate), and the latest draw with its expected outputs;
+    the candidate its own outputs, and a context.
+
+    Args:
+        input_bytes: Of one call.
+        output_bytes: Of one call.
+        peak: Most bytes that a run of the reference holds, inputs included.
+        contents: Lists of inputs that are handed out together.
+
+    >>> estimate_bytes(input_bytes=2**30, output_bytes=2**30, peak=2**31, contents=2) / 2**30
+    17.0
+    """
+    handed_out = contents * (2 * input_bytes + 3 * output_bytes)
+    draw = input_bytes + 2 * output_bytes
+    return handed_out + draw + max(peak, output_bytes) + output_bytes + CONTEXT_BYTES
+
+
+def held_bytes(*nests: Any) -> int:
+    """Bytes of the tensors in nests; tensors that share their memory count once."""
+    storages = {
+        (x.device, storage.data_ptr()): storage.nbytes()
+        for nest in nests
+        for x in tensors_in(nest)
+        for storage in (x.untyped_storage(),)
+    }
+    return sum(storages.values())
 
 
 def _is_batched(reference: ReferenceModule, model: nn.Module, inputs: list[Any]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 import hashlib
 import linecache
 import sys
@@ -109,9 +110,18 @@ class ReferenceModule:
         return moved
 
     def run(self, model: nn.Module, inputs: Sequence[Any]) -> list[Tensor]:
-        """The flattened outputs of a model of this task, without gradients."""
+        """The flattened outputs of a model of this task, without gradients, all on its device."""
         with torch.no_grad(), self._blame("Model.forward()"):
-            return flatten_outputs(model(*inputs))[0]
+            return [output.to(self.device) for output in flatten_outputs(model(*inputs))[0]]
+
+    def try_on_host(self, model: nn.Module, inputs: Sequence[Any]) -> None:
+        """Run on the CPU, where a value out of range raises and does no harm.
+
+        Raises:
+            BadTask: where it raises.
+        """
+        with torch.no_grad(), self._blame("Model.forward()"):
+            copy.deepcopy(model).cpu()(*map_tensors(list(inputs), lambda tensor: tensor.cpu()))
 
     def init_inputs(self, overrides: Mapping[str, int] | None = None) -> list[Any]:
         """What the constructor of `Model` is called with, seed 0; tensors stay where they are."""

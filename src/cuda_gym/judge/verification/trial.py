@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from torch import Tensor, nn
 
 from cuda_gym.core.findings import DrawFindings
+from cuda_gym.judge.verification.allocation import memory_told
 from cuda_gym.judge.verification.budget import Expected, expect, is_fit
 from cuda_gym.judge.verification.correctness import compare, is_right
 from cuda_gym.judge.verification.gold import GoldKind, IndexOutput, gold_outputs
@@ -44,10 +45,12 @@ class Trial:
 
         Raises:
             BadTask: where the reference raises.
+            NotAdmitted, MachineError: where memory does not suffice.
         """
         eager = reference.run(model, draw.inputs)
-        gold = gold_outputs(model, draw.inputs, eager, chunks=gold_chunks)
-        expected = expect(gold, eager, draw, indices)
+        with memory_told(reference.name, "its gold", reference.device):
+            gold = gold_outputs(model, draw.inputs, eager, chunks=gold_chunks)
+            expected = expect(gold, eager, draw, indices)
         return cls(
             draw=draw,
             eager=eager,
