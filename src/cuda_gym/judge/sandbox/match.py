@@ -126,6 +126,24 @@ class Match:
         finally:
             contents.close()
 
+    def call_once(self, *, smallest: bool) -> None:
+        """Call forward on one draw, and compare nothing: a tool is watching.
+
+        Memory is not poisoned: a tool that looks for reads of fresh memory must find it fresh.
+
+        Args:
+            smallest: Whether the draw is the smallest the task can bear, or an ordinary one.
+
+        Raises:
+            AgentError: the candidate failed.
+        """
+        kind = self._opened["smallest"] if smallest else self._opened["draws"][0]
+        contents, description = self._new_draw(kind)
+        try:
+            self._run(contents, description, poison=False)
+        finally:
+            contents.close()
+
     def race(
         self,
         dry: CandidateWorker,
@@ -194,9 +212,9 @@ class Match:
         )
         return Contents.of(value, inputs, outputs), value["description"]
 
-    def _run(self, contents: Contents, description: str) -> Ran:
+    def _run(self, contents: Contents, description: str, *, poison: bool = True) -> Ran:
         try:
-            message = contents.message(len(contents.trees), poison=True)
+            message = contents.message(len(contents.trees), poison=poison)
             ran, _ = self._candidate.run(
                 message, contents.inputs, contents.outputs, deadline_s=self._deadlines.run_s
             )

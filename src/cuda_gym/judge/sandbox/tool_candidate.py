@@ -28,8 +28,8 @@ SOCKET_NAME = "channel"
 
 
 def main() -> None:
-    """Entry point: `python -m cuda_gym.judge.sandbox.tool_candidate FOLDER DEVICE SECONDS RIGHTS`."""
-    folder, device, seconds, rights = sys.argv[1:]
+    """Entry point: `python -m cuda_gym.judge.sandbox.tool_candidate FOLDER SECONDS RIGHTS`."""
+    folder, seconds, rights = sys.argv[1:]
     os.chdir(folder)
     tempfile.tempdir = folder
     # Whoever started us may be gone while a kernel never ends.
@@ -37,7 +37,7 @@ def main() -> None:
     end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     end.connect(SOCKET_NAME)  # relative: a path of any length will do
     walls = _put_up_walls(keeps_rights=rights == "keep")
-    _serve(Channel(end), device, isolation="+".join(walls))
+    _serve(Channel(end), isolation="+".join(walls))
     sys.stdout.flush()
 
 
@@ -50,10 +50,10 @@ def _put_up_walls(*, keeps_rights: bool) -> tuple[str, ...]:
     return (*limits.forbid_processes(and_touching_others=True), "rlimits")
 
 
-def _serve(channel: Channel, device: str, *, isolation: str) -> None:
+def _serve(channel: Channel, *, isolation: str) -> None:
     from cuda_gym.judge.sandbox.candidate import serve
 
-    serve(channel, isolation=isolation, device=device)
+    serve(channel, isolation=isolation, own_inputs=True)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cuda_gym.core.device import Device
 from cuda_gym.judge.sandbox.channel import Channel, Drain
 from cuda_gym.judge.sandbox.processes import scrubbed_environment
 from cuda_gym.judge.sandbox.protocol import Ended
@@ -58,7 +59,7 @@ class ToolRun:
         self,
         prefix: Callable[[Path], Sequence[str]],
         *,
-        device: str,
+        device: Device,
         lifetime_s: int,
         variables: Mapping[str, str] | None = None,
         keeps_rights: bool = False,
@@ -67,10 +68,11 @@ class ToolRun:
         root = Path(self._folder.name)
         self._log = root / "tool.txt"
         self._listener = _listen(root)
+        self._device = device
         self._worker: CandidateWorker | None = None
         self._ended = threading.Event()
         rights = "keep" if keeps_rights else "drop"
-        arguments = ["-m", _MODULE, str(root), device, str(lifetime_s), rights]
+        arguments = ["-m", _MODULE, str(root), str(lifetime_s), rights]
         words = prefix(self._log)
         self._name = Path(words[0]).name
         reading, writing = os.pipe2(os.O_CLOEXEC)
@@ -95,6 +97,7 @@ class ToolRun:
 
         Raises:
             ToolFailed: it never did.
+            WorkerLost: it is gone at once.
         """
         if self._worker is None:
             end = self._accept(time.monotonic() + deadline_s)
@@ -103,6 +106,7 @@ class ToolRun:
                 Channel(end), self._printed, self._ended, _pidfd_of_peer(end), freezes=False
             )
             threading.Thread(target=self._watch, name=f"{self._name} watcher", daemon=True).start()
+            self._worker.open(str(self._device))
         return self._worker
 
     def finish(self, *, deadline_s: float) -> str:
