@@ -20,6 +20,7 @@ import torch
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cuda_arguments import Convert, Misfit, make_converter
 from cuda_gym.judge.toolchains.cuda_parameters import Parameter, ParameterKind
+from cuda_gym.judge.toolchains.direct_kernels import DirectKernel
 
 __all__ = [
     "CFunction",
@@ -75,7 +76,7 @@ class CFunction(Protocol):
 class KernelEntries(Protocol):
     """Where the kernels of a build are launched from: its library, or the driver."""
 
-    def entry(self, kernel: CFunction, leading: Sequence[Any]) -> Callable[..., int | None]:
+    def entry(self, kernel: DirectKernel, leading: Sequence[Any]) -> Callable[..., int | None]:
         """What launches a kernel, given what is in front of its arguments and then these.
 
         Args:
@@ -94,7 +95,7 @@ class LibraryEntries:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
 
-    def entry(self, kernel: CFunction, leading: Sequence[Any]) -> Callable[..., int | None]:
+    def entry(self, kernel: DirectKernel, leading: Sequence[Any]) -> Callable[..., int | None]:
         """The C function that launches a kernel."""
         return c_function(kernel, self._library, leading=leading)
 

@@ -130,6 +130,8 @@ class _Process:
 
     def __init__(self) -> None:
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        # NVRTC asks the driver about itself where it can: there is no GPU for a compiler to open.
+        environment["CUDA_VISIBLE_DEVICES"] = ""
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(_PROGRAM)],
