@@ -7,7 +7,7 @@ what it is not sure of on the CPU first. Not covered: operators of a task's own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from torch import nn
@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 
-__all__ = ["is_fragile"]
+__all__ = ["is_asserting", "is_fragile"]
 
 _ASSERTING: Final = (
     "binary_cross_entropy", "embedding", "_embedding", "index", "_index", "_unsafe_index", "gather",
@@ -32,7 +32,16 @@ def is_fragile(reference: ReferenceModule, model: nn.Module, inputs: Sequence[An
     names = _Names()
     with names:
         reference.run(model, inputs)
-    return any(name.startswith(_ASSERTING) for name in names.seen)
+    return is_asserting(names.seen)
+
+
+def is_asserting(names: Iterable[str]) -> bool:
+    """Whether one of the operators checks the values that it is given.
+
+    >>> is_asserting(["relu.default"]), is_asserting(["add.Tensor", "index_add.default"])
+    (False, True)
+    """
+    return any(name.startswith(_ASSERTING) for name in names)
 
 
 class _Names(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -123,7 +123,7 @@ def perturbed_state(model: nn.Module, seed: int) -> dict[str, Tensor]:
     Signs of one-signed parameters stay, and so running variances stay positive. Other buffers,
     and ties between names, stay as they are.
     """
-    generator = torch.Generator().manual_seed(seed)
+    generators: dict[torch.device, torch.Generator] = {}
     movable = {name for name, _ in model.named_parameters(remove_duplicate=False)}
     movable |= {name for name, _ in model.named_buffers() if _is_running_statistic(name)}
     state = model.state_dict()
@@ -133,7 +133,9 @@ def perturbed_state(model: nn.Module, seed: int) -> dict[str, Tensor]:
             continue
         place = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride())
         if place not in moved:
-            moved[place] = _moved(tensor.detach(), generator)
+            if (device := tensor.device) not in generators:
+                generators[device] = torch.Generator(device).manual_seed(seed)
+            moved[place] = _moved(tensor.detach(), generators[device])
         state[name] = moved[place]
     return dict(state)
 
@@ -150,7 +152,7 @@ def _may_change(tensor: Tensor) -> bool:
     """Floating, and no category in disguise: labels of -1.0 and 1.0 stay what they are."""
     if not tensor.is_floating_point() or not tensor.numel():
         return False
-    sample = tensor.flatten()[:256]
+    sample = tensor.flatten()[:256].cpu()
     return sample.numel() < 16 or torch.unique(sample).numel() > 4
 
 
@@ -159,12 +161,20 @@ def _with_structure_of(before: Tensor, after: Tensor) -> Tensor:
 
     A kernel may rely on both: a product of triangular matrices need not read the other half.
     """
-    zeros = before == 0
-    if int(zeros.sum()) * 20 > before.numel():
-        after = after.masked_fill(zeros, 0.0)
-    if before.ndim >= 2 and before.shape[-1] == before.shape[-2] and torch.equal(before, before.mT):
+    num_zeros = before.numel() - int(before.count_nonzero())
+    if num_zeros * 20 > before.numel():
+        after = after.masked_fill(before == 0, 0.0)
+    if _is_symmetric(before):
         after = torch.where(after.abs() >= after.mT.abs(), after, after.mT)
     return after
+
+
+def _is_symmetric(tensor: Tensor) -> bool:
+    """Looked at is first an edge, since nearly all square matrices are not."""
+    if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2]:
+        return False
+    edges = tensor[..., -1, :], tensor[..., :, -1]
+    return torch.equal(*edges) and torch.equal(tensor, tensor.mT)
 
 
 def _spread(tensor: Tensor) -> float:
@@ -254,7 +264,8 @@ def _is_running_statistic(name: str) -> bool:
 
 def _moved(tensor: Tensor, generator: torch.Generator) -> Tensor:
     """Multiplied where all signs agree, otherwise added to at half the spread."""
-    noise = torch.rand(tensor.shape, generator=generator).mul_(2.0).sub_(1.0).to(tensor)
+    noise = torch.rand(tensor.shape, generator=generator, device=tensor.device)
+    noise = noise.mul_(2.0).sub_(1.0).to(tensor)
     if bool((tensor > 0).all()) or bool((tensor < 0).all()):
         return tensor * (1.0 + 0.25 * noise)
     spread = float(tensor.std(correction=0)) if tensor.numel() > 1 else 0.0

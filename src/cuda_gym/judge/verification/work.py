@@ -10,6 +10,7 @@ need not write.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from cuda_gym.core.verdict import Work
+from cuda_gym.judge.verification.fragile import is_asserting
 from cuda_gym.judge.verification.nests import flatten_outputs, map_tensors, tensors_in
 
 __all__ = ["read_work", "work_of"]
@@ -34,7 +36,7 @@ _FREE = (
 _TWICE = ("mv", "addmv", "dot", "vdot")
 """Products without a formula: a multiplication and an addition for each element of the larger operand."""
 _UNCOUNTED = (
-    "mkldnn_rnn", "_thnn", "lstm", "gru", "rnn", "_fft", "_linalg", "linalg_inv", "linalg_lu",
+    "mkldnn_rnn", "_cudnn_rnn", "_thnn", "lstm", "gru", "rnn", "_fft", "_linalg", "linalg_inv", "linalg_lu",
     "linalg_qr", "linalg_svd", "linalg_eig", "linalg_cholesky", "cholesky", "sort", "topk",
 )  # fmt: skip
 _SAME_WORK = {
@@ -49,12 +51,14 @@ def work_of(model: nn.Module, inputs: Sequence[Any]) -> Work:
     """Run the reference a few times, and see what it needs.
 
     >>> work_of(nn.ReLU(), [torch.ones(8, 4)])
-    Work(read_bytes=128, written_bytes=128, flops=32.0)
+    Work(read_bytes=128, written_bytes=128, flops=32.0, number_format='float32')
     """
     inputs = map_tensors(list(inputs), torch.clone)
     counter = _FlopCounter()
     with torch.no_grad(), counter:
         outputs, _ = flatten_outputs(model(*inputs))
+    if is_asserting(counter.names):  # a NaN among their values would stop a GPU
+        model, inputs = copy.deepcopy(model).cpu(), map_tensors(inputs, lambda x: x.cpu())
     return Work(
         read_bytes=_read_bytes(model, inputs),
         written_bytes=sum(x.numel() * x.element_size() for x in outputs),
@@ -71,6 +75,7 @@ def read_work(plain: Mapping[str, object] | None) -> Work | None:
             read_bytes=int(str(values["read_bytes"])),
             written_bytes=int(str(values["written_bytes"])),
             flops=None if flops is None else float(str(flops)),
+            number_format=str((plain or {}).get("number_format", "float32")),
         )
     except (KeyError, ValueError):
         return None
@@ -82,6 +87,7 @@ class _FlopCounter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.flops: float | None = 0.0
+        self.names: set[str] = set()
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
@@ -91,6 +97,7 @@ class _FlopCounter(TorchDispatchMode):  # type: ignore[no-untyped-call]
         value = func(*args, **named)
         formula = flop_registry.get(_SAME_WORK.get(func.overloadpacket, func.overloadpacket))
         name: str = func.__name__
+        self.names.add(name)
         if formula is not None:
             self._add(float(formula(*args, **named, out_val=value)))
         elif name.startswith(_UNCOUNTED):
@@ -143,7 +150,7 @@ def _unseen_of(
     before = tensor.detach().clone()
     try:
         with torch.no_grad():
-            tensor[mask] = math.nan
+            tensor.masked_fill_(mask, math.nan)
         is_unseen = _are_equal(expected, _outputs(model, inputs))
     except Exception:  # noqa: BLE001 - a task's own code may raise anything where it meets a NaN
         is_unseen = False
@@ -163,7 +170,10 @@ def _without_gradient(
         for x in floating:
             x.requires_grad_()
         outputs = [x for x in flatten_outputs(model(*inputs))[0] if x.requires_grad]
-        weights = [torch.linspace(0.5, 1.5, x.numel()).view(x.shape).to(x) for x in outputs]
+        weights = [
+            torch.linspace(0.5, 1.5, x.numel(), device=x.device).view(x.shape).to(x)
+            for x in outputs
+        ]
         gradients = torch.autograd.grad(outputs, floating, weights, allow_unused=True)
     except RuntimeError:  # no output depends on an input by a differentiable path
         return unknown
