@@ -38,7 +38,7 @@ class TrustingJudge:
     def verify(self, task: Task, submission: Submission, *, check: str = "values") -> Findings:
         return self._findings(submission, Outcome.CORRECT)
 
-    def judge(self, task: Task, submission: Submission) -> Verdict:
+    def judge(self, task: Task, submission: Submission, *, counters: bool = False) -> Verdict:
         findings = self._findings(submission, Outcome.CORRECT)
         outcome = findings.outcome
         assert outcome is not None

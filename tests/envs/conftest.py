@@ -82,7 +82,7 @@ class ScriptedJudge:
             )
             return findings_of(outcome)
 
-    def judge(self, task: Task, submission: Submission) -> Verdict:
+    def judge(self, task: Task, submission: Submission, *, counters: bool = False) -> Verdict:
         with self._lock:
             self.judged.append(submission)
             outcome = self._outcome(submission)

@@ -70,8 +70,8 @@ class SessionJudge(Protocol):
         """Run on hidden inputs, and watch every access of one run: `memory` does only the latter."""
         ...
 
-    def judge(self, task: Task, submission: Submission) -> Verdict:
-        """Verify and time, on fresh secret seeds each time."""
+    def judge(self, task: Task, submission: Submission, *, counters: bool = False) -> Verdict:
+        """Verify and time, on fresh secret seeds each time; `counters` adds the hardware's."""
         ...
 
     def close(self) -> None:
@@ -228,10 +228,12 @@ class Tools:
             detail: `counters` adds the device's performance counters.
         """
         submission = self._workspace.freeze()
-        verdict = judge_steadily(lambda: self._judge.judge(self._task, submission))
-        note = ""
-        if detail == "counters":
-            note = f"The device {self._judge.device} offers no counters; these are the times."
+        is_detailed = detail == "counters"
+        verdict = judge_steadily(
+            lambda: self._judge.judge(self._task, submission, counters=is_detailed)
+        )
+        why = "" if verdict.profile is None else verdict.profile.no_counters
+        note = f"{why.rstrip('.')}; these are the times." if is_detailed and why else ""
         return Reply(text=note, submission=submission, findings=verdict.findings, verdict=verdict)
 
     def submit(self) -> Reply:

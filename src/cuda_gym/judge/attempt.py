@@ -20,11 +20,13 @@ from cuda_gym.core.verdict import Profile, Timing, Work
 from cuda_gym.errors import AgentError, MachineError
 from cuda_gym.judge.profiling.timing import TimingPlan
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
+from cuda_gym.judge.sandbox.counted_runs import CountedRuns
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
 from cuda_gym.judge.sandbox.protocol import Loaded
+from cuda_gym.judge.sandbox.sanitized_runs import SanitizedRuns
 from cuda_gym.judge.sandbox.workers import CandidateCrash, CandidateWorker
 from cuda_gym.judge.verification.conclusions import (
     conclude_draws,
@@ -41,7 +43,8 @@ class Means:
 
     pool: WorkerPool
     lock: DeviceLock
-    checks: CheckedRuns
+    checks: CheckedRuns | SanitizedRuns
+    counts: CountedRuns
     deadlines: Deadlines
     plan: TimingPlan
     num_threads: int
@@ -64,14 +67,18 @@ class Attempt:
         self._candidate: CandidateWorker | None = None
         self._draws: tuple[DrawFindings, ...] = ()
 
-    def run(self, seed: int | None) -> None:
+    def run(self, seed: int | None, *, counters: bool = False) -> None:
         """Prove and check; race as well where there is the seed of a Verdict.
+
+        Args:
+            seed: Of the draws; None proves and checks only.
+            counters: Whether the hardware's counters are read after the race.
 
         Raises:
             TaskError: the task cannot be judged.
         """
         means = self._means
-        checking = means.checks.build(self._submission)
+        checking = means.checks.build(self._submission) if means.checks.in_every_judgement else None
         try:
             with means.pool.reference(self._task) as reference:
                 work = None
@@ -80,16 +87,20 @@ class Attempt:
                         reference.baseline()
                         work = reference.work()
                 match = self._prove(reference, seed)
-                memory = means.checks.try_run(
-                    self._task, self._submission, reference, checking.result()
-                )
-                self.findings = conclude_memory(self.findings, memory)
+                if checking is not None:
+                    memory = means.checks.try_run(
+                        self._task, self._submission, reference, checking.result()
+                    )
+                    self.findings = conclude_memory(self.findings, memory)
                 if match is not None and self._may_race and seed is not None:
                     self._race(reference, match, work)
+                    if counters:
+                        self._count(reference)
         except (AgentError, MachineError) as error:
             self._conclude_error(error)
         finally:
-            checking.cancel()
+            if checking is not None:
+                checking.cancel()
             if self._candidate is not None:
                 self._candidate.close()
 
@@ -161,6 +172,17 @@ class Attempt:
                 prepare_ns=loaded.prepare_ns,
             )
             self.profile = replace(profile, work=work, rates=reference.rates())
+
+    def _count(self, reference: OpenReference) -> None:
+        """Let the hardware count one call; the process that raced is no longer needed."""
+        build = self._compiled.build
+        assert build is not None
+        assert self.profile is not None
+        if self._candidate is not None:
+            self._candidate.close()
+        self.profile = self._means.counts.add_to(
+            self.profile, self._task, self._submission, reference, build
+        )
 
     def _conclude_error(self, error: AgentError | MachineError) -> None:
         """The end, with what was compiled, run and printed until then."""

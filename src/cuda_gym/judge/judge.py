@@ -29,13 +29,14 @@ from cuda_gym.errors import AgentError, MachineError, TaskError
 from cuda_gym.judge.attempt import Attempt, Means
 from cuda_gym.judge.compilation import build_submission
 from cuda_gym.judge.profiling import telemetry
-from cuda_gym.judge.profiling.gpus import find_gpu
 from cuda_gym.judge.profiling.timing import TimingPlan
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
 from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked
+from cuda_gym.judge.sandbox.counted_runs import CountedRuns
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.pool import WorkerPool
+from cuda_gym.judge.sandbox.sanitized_runs import SanitizedRuns
 from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
 from cuda_gym.judge.verification.conclusions import conclude_error
 
@@ -72,17 +73,25 @@ class Judge:
             folder=self._config.folder,
             deadlines=self._config.deadlines,
         )
-        self._checks = CheckedRuns(
-            self._toolchain,
-            self._pool,
-            self._lock,
-            deadlines=self._config.deadlines,
-            num_threads=self._num_threads,
-        )
+        deadlines, num_threads = self._config.deadlines, self._num_threads
+        self._checks: CheckedRuns | SanitizedRuns
+        if device.kind == "cpu":
+            self._checks = CheckedRuns(
+                self._toolchain,
+                self._pool,
+                self._lock,
+                deadlines=deadlines,
+                num_threads=num_threads,
+            )
+        else:
+            self._checks = SanitizedRuns(
+                self._toolchain, device, self._lock, deadlines=deadlines, num_threads=num_threads
+            )
         self._means = Means(
             pool=self._pool,
             lock=self._lock,
             checks=self._checks,
+            counts=CountedRuns(device, self._lock, deadlines=deadlines, num_threads=num_threads),
             deadlines=self._config.deadlines,
             plan=self._config.timing,
             num_threads=self._num_threads,
@@ -135,8 +144,8 @@ class Judge:
         Args:
             task: What is asked for.
             submission: What is tried.
-            check: `values` compares outputs, and looks at one run for races, stray accesses and
-                barriers gone wrong; `memory` does only the latter.
+            check: `values` compares outputs, and where that is cheap (`cpu`) looks at one run for
+                races, stray accesses and barriers gone wrong; `memory` does only the latter.
 
         Raises:
             TaskError: the task cannot be judged.
@@ -154,8 +163,21 @@ class Judge:
             attempt.run(seed=None)
         return attempt.findings
 
-    def judge(self, task: Task, submission: Submission, *, seed: int | None = None) -> Verdict:
+    def judge(
+        self,
+        task: Task,
+        submission: Submission,
+        *,
+        seed: int | None = None,
+        counters: bool = False,
+    ) -> Verdict:
         """Compile, verify and race, under fresh secret seeds unless one is given for a replay.
+
+        Args:
+            task: What is asked for.
+            submission: What is tried.
+            seed: Of an earlier judgement.
+            counters: Whether the hardware's counters are read as well, which takes seconds.
 
         Raises:
             TaskError: the task cannot be judged.
@@ -165,7 +187,7 @@ class Judge:
         findings = self.compile(task, submission)
         attempt = Attempt(task, submission, findings, self._means)
         if findings.outcome is None:
-            attempt.run(seed)
+            attempt.run(seed, counters=counters)
         loaded = attempt.loaded
         return Verdict(
             outcome=attempt.findings.outcome or Outcome.MACHINE_ERROR,
@@ -208,8 +230,6 @@ def open_judge(device: str = "auto") -> Judge:
         ValueError: where it is no name of a device.
     """
     resolved = resolve_device(device)
-    if resolved.kind == "cuda":
-        find_gpu(resolved)
     with _judges_lock:
         if resolved not in _judges:
             judge = _judges[resolved] = Judge(resolved)

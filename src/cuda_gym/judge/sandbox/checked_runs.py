@@ -31,6 +31,9 @@ _CHECKED_BLOCKS = 64
 class CheckedRuns:
     """Checks submissions on one device. Safe to use from several threads."""
 
+    in_every_judgement = True
+    """A run costs as little as a draw."""
+
     def __init__(
         self,
         toolchain: Toolchain,
