@@ -19,7 +19,6 @@ from cuda_gym.judge.toolchains.build_cache import cache_root
 
 __all__ = ["Compiler"]
 
-_MEMORY_KIB = 4 << 20
 _FILE_BLOCKS = 512 << 10
 _OUTPUT_BYTES = 256 << 10
 # `ulimit` in a shell rather than a hook before exec: that is safe where other threads run.
@@ -35,6 +34,8 @@ class Compiler:
     """Name and version: `g++ 12.2.0`."""
     identity: str
     """Changes where a build might come out differently."""
+    memory_kib: int = 4 << 20
+    """What each of its programs may take; large headers need more."""
 
     @property
     def is_gcc(self) -> bool:
@@ -49,7 +50,7 @@ class Compiler:
             OSError: it cannot be started, or has no room to write.
         """
         said = folder / "compiler.txt"
-        limits = ["/bin/sh", "-c", _LIMITED, "sh", str(_MEMORY_KIB), str(_FILE_BLOCKS)]
+        limits = ["/bin/sh", "-c", _LIMITED, "sh", str(self.memory_kib), str(_FILE_BLOCKS)]
         with said.open("wb") as output:
             process = subprocess.Popen(
                 [*limits, *self.command, *arguments],

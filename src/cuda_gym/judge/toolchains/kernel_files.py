@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from cuda_gym.core.findings import Diagnostic, Severity
@@ -10,7 +11,7 @@ from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.direct_kernels import launches_directly, with_entries
 
-__all__ = ["kernel_files"]
+__all__ = ["check_sources", "kernel_files"]
 
 _HEADER_SUFFIXES = (".cuh", ".h", ".hpp", ".hh", ".inl", ".inc")
 _PATH = re.compile(r"[\w.+/-]+")
@@ -42,6 +43,21 @@ def kernel_files(submission: Submission, *, entries: bool = True) -> dict[str, s
             "There is no kernels/*.cu in the submission, so there is nothing to compile. "
             'Write a CUDA C++ file with an extern "C" launcher, such as kernels/my_kernel.cu.'
         )
+    check_sources(files)
+    if entries and launches_directly(submission.text("model_new.py") or ""):
+        return with_entries(files)
+    return files
+
+
+def check_sources(files: Mapping[str, str]) -> None:
+    """See to it that a compiler may be given some files.
+
+    Args:
+        files: Texts by path.
+
+    Raises:
+        CompileError: one is no source text, or they are too much.
+    """
     for path, text in files.items():
         _check_text(path, text)
     size = sum(map(len, files.values()))
@@ -52,9 +68,6 @@ def kernel_files(submission: Submission, *, entries: bool = True) -> dict[str, s
             f"launches; {_MAX_CHARACTERS:,} and {_MAX_CONSTRUCTS:,} are the most. Leave out what "
             "the task does not need."
         )
-    if entries and launches_directly(submission.text("model_new.py") or ""):
-        return with_entries(files)
-    return files
 
 
 def _check_text(path: str, text: str) -> None:
