@@ -146,6 +146,16 @@ def test_a_gpu_that_does_not_hand_out_memory_is_slower_and_usable(tmp_path: Path
     assert row.remedy
 
 
+def test_a_gpu_that_auto_does_not_choose_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpus, "torch_cuda", lambda: None)
+    with driver(tmp_path):
+        row = checks("cpu")["device `auto`"]
+    assert row.fact == "means `cpu` here, although there is a GPU"
+    assert not row.is_needed
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no NVIDIA GPU")
 def test_on_a_machine_with_a_gpu_everything_that_is_needed_is_there() -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from cuda_gym.cli.main import main
+from cuda_gym.core.device import Device
 from cuda_gym.tasks.registry import list_tasks
+from cuda_gym.tasks.sizes import sized_for
 
 
 def test_every_task_of_core_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,9 +35,13 @@ def test_a_suite_with_a_broken_file_says_what_is_broken_and_lists_the_rest(
     assert "has no function `get_inputs()`" in told.err
 
 
-def test_with_json_every_task_is_listed_with_its_hash(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tasks", "core", "--json"]) == 0
+@pytest.mark.parametrize("device", ["cpu", "cuda:3"])
+def test_with_json_every_task_has_its_sizes_and_its_hash_on_a_device_that_need_not_be_here(
+    capsys: pytest.CaptureFixture[str], device: str
+) -> None:
+    assert main(["tasks", "core", "--json", "--device", device]) == 0
     listed = json.loads(capsys.readouterr().out)["tasks"]
-    assert {(task["id"], task["hash"]) for task in listed} == {
-        (task.id, task.hash) for task in list_tasks("core")
-    }
+    where = Device.parse(device)
+    assert [(task["id"], task["sizes"], task["hash"]) for task in listed] == [
+        (task.id, task.sizes_on(where), sized_for(task, where).hash) for task in list_tasks("core")
+    ]

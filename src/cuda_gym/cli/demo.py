@@ -29,7 +29,7 @@ class Demo:
     """
 
     device: str = "auto"
-    """`cpu`, `cuda:0`, ...; `auto` is the best that can be driven here."""
+    """`cpu`, `cuda`, `cuda:1`, ...; `auto` is the best that can be driven here."""
     task: str = "core/bias_gelu"
     """A task that the scripted agent plays."""
     keep: Path | None = None

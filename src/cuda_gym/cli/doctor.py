@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cuda_gym.cli.exit_codes import ExitCode
+from cuda_gym.core.findings import Outcome
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from cuda_gym.cli.screen import Screen
-    from cuda_gym.judge.judge import Judge
+    from cuda_gym.core.device import Device
+    from cuda_gym.core.findings import Findings
     from cuda_gym.judge.sandbox.probes import Check
 
 __all__ = ["Doctor"]
@@ -28,65 +30,63 @@ class Doctor:
     Exit codes:
 
     - 0 an episode can be played
+    - 2 there is no device of that name
     - 3 it cannot, or not before the remedies in red
     """
 
+    device: str = "auto"
+    """`cpu`, `cuda`, `cuda:1`, ...; `auto` is the best that can be driven here."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
     def run(self, screen: Screen) -> ExitCode:
         """Try everything."""
+        from cuda_gym.cli.devices import device_of
         from cuda_gym.core.plain import as_plain
         from cuda_gym.judge.sandbox.probes import CheckState
 
-        checks = tuple(_checks(screen))
+        device = device_of(self.device)
+        checks = tuple(_checks(device, screen))
         can_play = all(check.state is CheckState.OK for check in checks if check.is_needed)
+        option = "" if self.device == "auto" else f" --device {device}"
         screen.show(_table(checks))
         screen.show("")
         screen.show(
-            "[bold green]An episode can be played.[/] Begin with [cyan]cuda-gym demo[/]."
+            f"[bold green]An episode can be played on {device}.[/] Begin with "
+            f"[cyan]cuda-gym demo{option}[/]."
             if can_play
-            else "[bold red]No episode can be played yet:[/] follow the remedies in red."
+            else f"[bold red]No episode can be played on {device} yet:[/] follow the remedies in red."
         )
-        screen.give({"can_play": can_play, "checks": as_plain(checks)})
+        screen.give({"can_play": can_play, "device": str(device), "checks": as_plain(checks)})
         return ExitCode.OK if can_play else ExitCode.MACHINE
 
 
-def _checks(screen: Screen) -> Iterator[Check]:
+def _checks(device: Device, screen: Screen) -> Iterator[Check]:
     from cuda_gym.cli.machine import machine_checks
-    from cuda_gym.judge.judge import open_judge
     from cuda_gym.judge.sandbox.probes import probe_device_lock, probe_pressure, probe_walls
 
-    judge = open_judge("auto")
     with screen.waiting("looking at the machine"):
-        yield from machine_checks(judge.device)
+        yield from machine_checks(device)
     with screen.waiting("putting up walls, and running against them"):
         yield from probe_walls()
     yield probe_pressure()
-    yield probe_device_lock(judge.device)
-    yield _real_run(judge, screen)
+    yield probe_device_lock(device)
+    yield _real_run(device, screen)
 
 
-def _real_run(judge: Judge, screen: Screen) -> Check:
+def _real_run(device: Device, screen: Screen) -> Check:
     """Build a kernel, and run it on hidden inputs in the sandbox."""
-    from cuda_gym.agents.scripted import load_solution
-    from cuda_gym.core.findings import Outcome
-    from cuda_gym.core.task import Submission
-    from cuda_gym.errors import TaskError
+    from cuda_gym.errors import MachineError, TaskError
     from cuda_gym.judge.sandbox.probes import Check, CheckState
-    from cuda_gym.tasks.registry import load_task
-    from cuda_gym.tasks.sizes import sized_for
 
     what = "a real kernel"
-    task = sized_for(load_task(_TASK), judge.device)
-    submission = Submission.of(load_solution(_TASK))
     try:
         with screen.waiting("building a kernel and running it; PyTorch starts first"):
-            findings = judge.verify(task, submission)
-        ended, fact = findings.outcome, findings.summary
-    except TaskError as error:
-        ended, fact = None, str(error)
-    if ended is Outcome.CORRECT:
+            findings = _verify(device)
+        is_right, fact = findings.outcome is Outcome.CORRECT, findings.summary
+    except (MachineError, TaskError) as error:
+        is_right, fact = False, str(error)
+    if is_right:
         return Check(what=what, state=CheckState.OK, fact=f"{_TASK}: {fact}", is_needed=True)
     return Check(
         what=what,
@@ -95,6 +95,17 @@ def _real_run(judge: Judge, screen: Screen) -> Check:
         remedy="Follow the remedies above first; then try again on an idle machine.",
         is_needed=True,
     )
+
+
+def _verify(device: Device) -> Findings:
+    from cuda_gym.agents.scripted import load_solution
+    from cuda_gym.core.task import Submission
+    from cuda_gym.judge.judge import open_judge
+    from cuda_gym.tasks.registry import load_task
+    from cuda_gym.tasks.sizes import sized_for
+
+    task = sized_for(load_task(_TASK), device)
+    return open_judge(str(device)).verify(task, Submission.of(load_solution(_TASK)))
 
 
 def _table(checks: tuple[Check, ...]) -> Table:

@@ -19,6 +19,7 @@ from cuda_gym.judge.profiling.nvml import why_no_nvml
 from cuda_gym.judge.profiling.torch_build import torch_cuda
 from cuda_gym.judge.sandbox.probes import Check, CheckState
 from cuda_gym.judge.toolchains.nvrtc_pool import nvrtc_version
+from cuda_gym.judge.toolchains.registry import resolve_device
 from cuda_gym.judge.toolchains.sanitizer import why_no_sanitizer
 from cuda_gym.judge.toolchains.toolkit import find_nvcc
 
@@ -54,6 +55,13 @@ def gpu_checks(device: Device) -> Iterator[Check]:
         if chosen is not None:
             yield _memory_export(chosen)
         yield _told("compute-sanitizer", why_no_sanitizer, 'verify(check="memory") works')
+    if gpus and resolve_device("auto").kind == "cpu":
+        yield Check(
+            what="device `auto`",
+            state=CheckState.DEGRADED,
+            fact="means `cpu` here, although there is a GPU",
+            remedy="Follow what is said of torch and of nvcc.",
+        )
 
 
 def _ok(what: str, fact: str, *, is_needed: bool = False) -> Check:

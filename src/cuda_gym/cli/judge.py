@@ -34,7 +34,7 @@ class JudgeFolder:
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
     """With model_new.py and kernels/; it is read, never written."""
     device: str = "auto"
-    """`cpu`, `cuda:0`, ...; `auto` is the best that can be driven here."""
+    """`cpu`, `cuda`, `cuda:1`, ...; `auto` is the best that can be driven here."""
     json: bool = False
     """Print the Verdict as one JSON document."""
 

@@ -38,7 +38,7 @@ class Play:
     task: str = "core/softmax"
     """An id of `cuda-gym tasks`, or the path of a file in KernelBench's format."""
     device: str = "auto"
-    """`cpu`, `cuda:0`, ...; `auto` is the best that can be driven here."""
+    """`cpu`, `cuda`, `cuda:1`, ...; `auto` is the best that can be driven here."""
     seed: int | None = None
     """For agents that draw; each further episode counts one up. The judge's seeds stay secret."""
     max_turns: int = 20

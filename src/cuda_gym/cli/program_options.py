@@ -35,6 +35,8 @@ class ProgramOptions:
     """A macro; may be given again."""
     deadline_s: float | None = None
     """How many seconds the program may take; by default it is not stopped."""
+    device: str = "cpu"
+    """Only `cpu`: what a GPU runs, nvcc compiles, and compute-sanitizer checks."""
 
     def build(self, screen: Screen, *, checking: bool = False) -> ProgramBuild | None:
         """The program; None where it does not compile, which has then been told."""
@@ -42,6 +44,11 @@ class ProgramOptions:
         from cuda_gym.errors import CompileError, UnsupportedOnDevice
         from cuda_gym.judge.toolchains.cuda_program import build_program
 
+        if self.device not in ("cpu", "auto"):
+            raise UsageError(
+                f"A program runs on the device `cpu` alone; got --device {self.device}. On a GPU "
+                "compile it with nvcc, and check it with compute-sanitizer."
+            )
         if self.deadline_s is not None and self.deadline_s <= 0:
             raise UsageError(f"--deadline-s is more than 0; got {self.deadline_s:g}.")
         try:

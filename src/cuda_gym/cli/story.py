@@ -21,6 +21,7 @@ from cuda_gym.core.device import Device
 from cuda_gym.core.episode import Action, Episode, Stage, Turn
 from cuda_gym.core.task import Task
 from cuda_gym.envs.actions import ToolCall
+from cuda_gym.judge.profiling.gpus import find_gpu
 
 __all__ = ["Story"]
 
@@ -148,7 +149,7 @@ def _where(device: Device) -> str:
             "It runs on the device `cpu`: the same CUDA C++, compiled for this machine's processor "
             "and really run there; the times are CPU times."
         )
-    return f"It runs on the device `{device}`."
+    return f"It runs on the device `{device}`: {find_gpu(device).description}."
 
 
 def _code(source: str, path: str) -> Panel:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from cuda_gym.cli.screen import Screen
+    from cuda_gym.core.device import Device
     from cuda_gym.core.task import Band, Roofline, Task
 
 __all__ = ["ListTasks"]
@@ -27,18 +28,23 @@ class ListTasks:
     Exit codes:
 
     - 0 listed
+    - 2 there is no device of that name
     - 4 there is no such suite
     """
 
     suite: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="SUITE")] = None
     """`core`, `kernelbench/level1`, a folder with task files, ...; left out, all that are here."""
+    device: str = "auto"
+    """Whose sizes the tasks have: `cpu`, `cuda`, ...; it need not be there."""
     json: bool = False
     """Print one JSON document instead of a table."""
 
     def run(self, screen: Screen) -> ExitCode:
         """Print them."""
+        from cuda_gym.cli.devices import device_of
         from cuda_gym.tasks.registry import list_suites, load_suite
 
+        device = device_of(self.device)
         names = list_suites() if self.suite is None else (self.suite,)
         suites = [load_suite(name) for name in names]
         tasks = [task for suite in suites for task in suite.tasks]
@@ -50,7 +56,8 @@ class ListTasks:
             f"{len(tasks)} tasks in {', '.join(suite.name for suite in suites)}. A file in "
             "KernelBench's format is a task too: --task path/to/file.py"
         )
-        screen.give({"tasks": [_plain(task) for task in tasks], "broken": as_plain(broken)})
+        plain = [_plain(task, device) for task in tasks]
+        screen.give({"tasks": plain, "broken": as_plain(broken), "device": str(device)})
         return ExitCode.OK
 
 
@@ -73,8 +80,10 @@ def _value(kind: Band | Roofline | None) -> str | None:
     return None if kind is None else kind.value
 
 
-def _plain(task: Task) -> dict[str, Any]:
-    """All but the source."""
+def _plain(task: Task, device: Device) -> dict[str, Any]:
+    """All but the source; the hash is that of the task with its sizes on the device."""
+    from cuda_gym.tasks.sizes import sized_for
+
     return {
         "id": task.id,
         "title": task.title,
@@ -83,5 +92,6 @@ def _plain(task: Task) -> dict[str, Any]:
         "roofline": _value(task.roofline),
         "library": list(task.library),
         "allow_tf32": task.allow_tf32,
-        "hash": task.hash,
+        "sizes": task.sizes_on(device),
+        "hash": sized_for(task, device).hash,
     }

@@ -90,7 +90,9 @@ def test_a_driver_that_fails_is_explained_with_the_remedy(
         assert list_gpus() == ()
         assert told in why_no_gpu()
         assert remedy in why_no_gpu()
-        with pytest.raises(MissingTool, match=r"There is no cuda:0\..* Or use the device `cpu`\."):
+        with pytest.raises(
+            MissingTool, match=r"There is no cuda:0: \w.* Or use the device `cpu`\."
+        ):
             find_gpu(CUDA)
 
 

@@ -12,7 +12,7 @@ __all__ = ["explain_driver_error"]
 _REASONS: dict[int, tuple[str, str]] = {
     2: ("the GPU has no memory left", "End what runs on it; `nvidia-smi` lists that."),
     34: (
-        "libcuda.so.1 is the stub of a toolkit, made for linking",
+        "the libcuda.so.1 that was found is a toolkit's stub, made for linking",
         "Take its folder `stubs` out of LD_LIBRARY_PATH.",
     ),
     46: (
@@ -36,7 +36,7 @@ _REASONS: dict[int, tuple[str, str]] = {
         "Start NVIDIA's fabric manager: `sudo systemctl start nvidia-fabricmanager`.",
     ),
     803: (
-        "libcuda.so.1 and the kernel's module are of different versions",
+        "the libcuda.so.1 that was found and the kernel's module are of different versions",
         "Reboot after an update of the driver; a container needs the libraries of its host's driver.",
     ),
     804: (

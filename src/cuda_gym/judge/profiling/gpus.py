@@ -104,7 +104,8 @@ def find_gpu(device: Device) -> Gpu:
         raise ValueError(f"{device} is no GPU; GPUs are cuda:0, cuda:1, ...")
     gpus = list_gpus()
     if not gpus:
-        raise MissingTool(f"There is no {device}. {why_no_gpu()} Or use the device `cpu`.")
+        reason = re.sub(r"^(The|There)\b", lambda word: word[0].lower(), why_no_gpu())
+        raise MissingTool(f"There is no {device}: {reason} Or use the device `cpu`.")
     if device.index >= len(gpus):
         names = ", ".join(f"cuda:{gpu.index}" for gpu in gpus)
         raise MissingTool(f"There is no {device}. What is visible here: {names}.")
