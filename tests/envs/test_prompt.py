@@ -3,15 +3,17 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jinja2 import UndefinedError
+from tests.fake_driver import driver
 
 import cuda_gym
 from cuda_gym.core.device import Device
 from cuda_gym.core.task import Task
-from cuda_gym.envs.prompt import _render, system_prompt
+from cuda_gym.envs.prompt import _render, system_prompt, workspace_page
 from cuda_gym.envs.session import Session
 from cuda_gym.envs.skills import skills
 from cuda_gym.envs.tools import TOOL_NAMES, tool_schemas
@@ -86,3 +88,12 @@ def test_a_value_that_a_template_lacks_is_an_error(task: Task) -> None:
 def test_a_prompt_for_what_cannot_be_played_is_refused(task: Task, knob: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"sped|max_turns|tpu"):
         system_prompt(task, **knob)
+
+
+def test_a_prompt_for_a_gpu_that_is_here_names_it(task: Task, tmp_path: Path) -> None:
+    with driver(tmp_path):
+        text = system_prompt(task, "cuda:0")
+        page = workspace_page(task, Device.parse("cuda:0"))
+    named = "on device cuda:0 (NVIDIA H200: sm_90, 132 multiprocessors)."
+    assert named in text
+    assert named in page

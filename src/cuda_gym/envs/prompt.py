@@ -2,7 +2,7 @@
 
 The first observation, the system prompt of a language model and the SKILL.md of a workspace are the
 same sentences, so that what is learned from one holds for the others. No time, no path and nothing
-random is in them: they are the same whenever the task is the same.
+random is in them: they are the same whenever the task and the hardware are the same.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from cuda_gym.envs.rules import Rules
 from cuda_gym.envs.signatures import call_form, first_sentence
 from cuda_gym.envs.skills import skills
 from cuda_gym.envs.tools import TOOL_NAMES, Tools
+from cuda_gym.judge.profiling.gpus import list_gpus
 from cuda_gym.judge.toolchains.registry import resolve_device
 from cuda_gym.tasks.registry import load_task
 from cuda_gym.tasks.sizes import sized_for
@@ -82,6 +83,7 @@ def _render(name: str, task: Task, device: Device, **values: object) -> str:
     return template.render(
         task=task,
         device=device,
+        hardware=_hardware(device),
         library=[f"cuda_extension.library.{call}" for call in sorted(task.library)],
         skills=[s.name for s in skills().skills.values() if device.kind in s.devices],
         **values,
@@ -105,6 +107,17 @@ def _tools() -> tuple[str, ...]:
     """The tools as one line each, in the order in which agents are told of them."""
     tools = [getattr(Tools, name) for name in TOOL_NAMES]
     return tuple(f"{call_form(tool)}: {first_sentence(tool)}" for tool in tools)
+
+
+def _hardware(device: Device) -> str:
+    """What a kernel is written for; nothing for `cpu`, and for a GPU that is not there."""
+    here = list_gpus() if device.kind == "cuda" else ()
+    told = [
+        f" ({gpu.name}: {gpu.architecture}, {gpu.num_multiprocessors} multiprocessors)"
+        for gpu in here
+        if gpu.index == device.index
+    ]
+    return "".join(told)
 
 
 def _device(device: Device | str) -> Device:

@@ -64,6 +64,21 @@ def test_the_roofline_says_bytes_rate_and_share(
     assert "cache" not in describe_roofline(make_timing(), make_profile(bytes_us=20.0))
 
 
+def test_the_roofline_names_the_number_format_that_was_measured(
+    make_profile: Make, make_timing: MakeTiming
+) -> None:
+    profile = make_profile()
+    assert profile.work is not None
+    assert profile.rates is not None
+    half = replace(
+        profile,
+        work=replace(profile.work, number_format="half", flops=8e8),
+        rates=replace(profile.rates, gflop_per_s_in={"half": 8e5}),
+    )
+    text = describe_roofline(make_timing(), half)
+    assert "800.0 MFLOP: 1.000 us at 800 TFLOP/s in half" in text
+
+
 def test_arithmetic_that_nobody_counts_is_said_to_be_so(
     make_profile: Make, make_timing: MakeTiming
 ) -> None:

@@ -103,6 +103,31 @@ def test_a_task_of_arithmetic_far_from_the_roof_wants_reuse(
     assert "at 60% of the 100 GFLOP/s" in found.text
 
 
+def test_on_a_gpu_arithmetic_is_measured_in_the_format_of_the_task(
+    make_kernel: Kernel, make_profile: Make, make_timing: MakeTiming
+) -> None:
+    profile = make_profile(make_kernel(mode=None), flops_us=600.0)
+    assert profile.work is not None
+    assert profile.rates is not None
+    profile = replace(
+        profile,
+        work=replace(profile.work, number_format="half"),
+        rates=replace(profile.rates, gflop_per_s_in={"half": 1000.0}),
+    )
+    found = next_limit(make_timing(), profile)
+    assert found.limit is Limit.ARITHMETIC
+    assert "at 60% of the 1000 GFLOP/s" in found.text
+    assert "tensor cores" in found.text
+    assert "tensor cores" not in next_limit(make_timing(), make_profile(flops_us=60.0)).text
+
+
+def test_on_a_gpu_blocks_run_on_multiprocessors(
+    make_kernel: Kernel, make_profile: Make, make_timing: MakeTiming
+) -> None:
+    few = make_kernel(mode=None, grid=(2, 1, 1))
+    assert "2 blocks for 4 multiprocessors" in next_limit(make_timing(), make_profile(few)).text
+
+
 def test_a_task_of_memory_far_from_the_roof_wants_better_access(
     make_profile: Make, make_timing: MakeTiming
 ) -> None:

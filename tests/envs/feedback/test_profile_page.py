@@ -30,6 +30,23 @@ def test_the_conclusion_stands_first_then_the_limit_then_the_table(
     assert lines[-1].startswith("Next: submit")
 
 
+def test_a_gpu_that_is_slow_or_shared_is_told(make_verdict: Judged) -> None:
+    state = Telemetry(
+        clock_mhz=1200.0,
+        max_clock_mhz=1980.0,
+        memory_clock_mhz=3201.0,
+        max_memory_clock_mhz=3201.0,
+        throttled="too hot",
+        num_other_processes=2,
+        other_memory_bytes=3_000_000_000,
+    )
+    text = describe_verdict(replace(make_verdict(Outcome.CORRECT), telemetry=state), FILES)
+    assert (
+        "Device: 1200 of 1980 MHz, throttled: too hot, 2 other processes on it with 3.00 GB."
+        in text
+    )
+
+
 def test_the_state_of_the_device_is_one_line_without_what_it_does_not_say(
     make_verdict: Judged,
 ) -> None:

@@ -6,8 +6,8 @@ import math
 
 from cuda_gym.core.verdict import KernelTime, Profile, Timing
 from cuda_gym.envs.feedback.next_limit import LAUNCH_BOUND
-from cuda_gym.envs.feedback.words import describe_bytes, describe_time, joined
-from cuda_gym.judge.profiling.roofline import floor_of
+from cuda_gym.envs.feedback.words import describe_bytes, describe_rate, describe_time, joined
+from cuda_gym.judge.profiling.roofline import floor_of, gflop_per_s
 
 __all__ = [
     "describe_flops",
@@ -101,10 +101,12 @@ def describe_roofline(timing: Timing, profile: Profile) -> str:
         f"{rates.copy_gb_per_s:.1f} GB/s that this device copies"
     )
     arithmetic = "arithmetic not counted" if work.flops is None else "no arithmetic"
+    is_named = work.number_format in rates.gflop_per_s_in
+    in_format = f" in {work.number_format}" if is_named else ""
     if floor.arithmetic_us and work.flops:
         arithmetic = (
             f"{describe_flops(work.flops)}: {describe_time(floor.arithmetic_us)} at "
-            f"{rates.gflop_per_s:.0f} GFLOP/s"
+            f"{describe_rate(gflop_per_s(rates, work.number_format))}{in_format}"
         )
     share = floor.time_us / timing.time_us
     bound = "arithmetic" if floor.is_arithmetic else "memory"

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from enum import Enum, unique
 
 from cuda_gym.core.verdict import DeviceRates, KernelTime, Profile, Timing, Work
-from cuda_gym.envs.feedback.words import describe_bytes, describe_time
-from cuda_gym.judge.profiling.roofline import Floor, floor_of
+from cuda_gym.envs.feedback.words import describe_bytes, describe_rate, describe_time
+from cuda_gym.judge.profiling.roofline import Floor, floor_of, gflop_per_s
 
 __all__ = ["Limit", "NextLimit", "next_limit"]
 
@@ -87,6 +87,12 @@ class _Facts:
         longest = next(iter(self.kernels), None)
         is_dominant = longest is not None and longest.total_us >= _DOMINANT * self.kernels_us
         return longest if is_dominant else None
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether kernels ran as they do on a GPU: only `cpu` has several ways to run one."""
+        launched = [kernel for kernel in self.kernels if kernel.grid]
+        return bool(launched) and all(kernel.mode is None for kernel in launched)
 
 
 def next_limit(timing: Timing, profile: Profile | None) -> NextLimit:
@@ -174,9 +180,10 @@ def _parallelism(facts: _Facts) -> str | None:
     blocks = math.prod(longest.grid)
     if blocks >= rates.num_cores:
         return None
+    cores = "multiprocessors" if facts.is_gpu else "cores"
     return (
         f"parallelism: {longest.name} has {_times(blocks, 'block', 'blocks')} for {rates.num_cores} "
-        "cores, and a block runs on one. Split its work over more blocks."
+        f"{cores}, and a block runs on one. Split its work over more blocks."
     )
 
 
@@ -198,14 +205,15 @@ def _passes(facts: _Facts) -> str | None:
 
 
 def _arithmetic(facts: _Facts) -> str | None:
-    floor, rates = facts.floor, facts.rates
-    if floor is None or rates is None or not floor.is_arithmetic:
+    floor, rates, work = facts.floor, facts.rates, facts.work
+    if floor is None or rates is None or work is None or not floor.is_arithmetic:
         return None
+    inner = "tensor cores in the task's format" if facts.is_gpu else "inner loops that vectorise"
     return (
         f"arithmetic, at {floor.time_us / facts.timing.time_us:.0%} of the "
-        f"{rates.gflop_per_s:.0f} GFLOP/s of this device's matrix products. Use each loaded value more "
-        "often: tiles in shared memory, several results a thread in registers, inner loops that "
-        "vectorise."
+        f"{describe_rate(gflop_per_s(rates, work.number_format))} of this device's matrix products. "
+        "Use each loaded value more often: tiles in shared memory, several results a thread in "
+        f"registers, {inner}."
     )
 
 

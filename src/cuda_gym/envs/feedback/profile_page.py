@@ -6,9 +6,10 @@ from cuda_gym.core.task import Submission
 from cuda_gym.core.verdict import Profile, Telemetry, Timing, Verdict
 from cuda_gym.envs.feedback.call_page import describe_kernels, describe_roofline
 from cuda_gym.envs.feedback.compile_page import describe_build
+from cuda_gym.envs.feedback.counters_page import describe_counters
 from cuda_gym.envs.feedback.findings_page import describe_findings, evidence
 from cuda_gym.envs.feedback.next_limit import next_limit
-from cuda_gym.envs.feedback.words import describe_time, joined
+from cuda_gym.envs.feedback.words import describe_bytes, describe_time, joined
 
 __all__ = [
     "describe_conditions",
@@ -20,6 +21,8 @@ __all__ = [
 ]
 
 _WIDE = 1.25
+_SLOW = 0.9
+"""Below this part of its highest clock a device is told to be slow."""
 _SHOWN_CLOCK_RATIO = 1.3
 """Below it, our clock and the candidate's tell the same."""
 
@@ -44,6 +47,7 @@ def describe_verdict(
         time_table(timing),
         describe_kernels(profile),
         describe_roofline(timing, profile),
+        describe_counters(profile),
         describe_conditions(timing, verdict.telemetry),
         "" if verdict.unranked is None else f"Not for a leaderboard: {verdict.unranked}.",
         *_others(verdict, submission, profile),
@@ -114,16 +118,33 @@ def describe_telemetry(telemetry: Telemetry | None) -> str:
 
     >>> describe_telemetry(Telemetry(clock_mhz=1980.0, power_w=312.4, load=0.5))
     '1980 MHz, 312 W, load 0.50'
+    >>> describe_telemetry(Telemetry(clock_mhz=900.0, max_clock_mhz=1980.0, throttled="too hot"))
+    '900 of 1980 MHz, throttled: too hot'
     """
     state = telemetry or Telemetry()
+    others, their_bytes = state.num_other_processes, state.other_memory_bytes
+    their_memory = f" with {describe_bytes(their_bytes)}" if their_bytes else ""
+    slow_memory = _clock(state.memory_clock_mhz, state.max_memory_clock_mhz)
     facts = [
-        None if state.clock_mhz is None else f"{state.clock_mhz:.0f} MHz",
+        _clock(state.clock_mhz, state.max_clock_mhz),
+        f"memory at {slow_memory}" if slow_memory and " of " in slow_memory else None,
         None if state.temperature_c is None else f"{state.temperature_c:.0f} C",
         None if state.power_w is None else f"{state.power_w:.0f} W",
         None if state.load is None else f"load {state.load:.2f}",
         None if state.throttled is None else f"throttled: {state.throttled}",
+        f"{others} other process{'es' if others > 1 else ''} on it{their_memory}"
+        if others
+        else None,
     ]
     return ", ".join(fact for fact in facts if fact is not None)
+
+
+def _clock(clock_mhz: float | None, max_mhz: float | None) -> str | None:
+    """A clock, and what it could be where it is well below that."""
+    if clock_mhz is None:
+        return None
+    is_slow = max_mhz is not None and clock_mhz < _SLOW * max_mhz
+    return f"{clock_mhz:.0f} of {max_mhz:.0f} MHz" if is_slow else f"{clock_mhz:.0f} MHz"
 
 
 def _others(verdict: Verdict, submission: Submission, profile: Profile) -> list[str]:

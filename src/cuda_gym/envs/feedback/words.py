@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["describe_bytes", "describe_time", "joined"]
+__all__ = ["describe_bytes", "describe_rate", "describe_time", "joined"]
 
 
 def describe_bytes(count: float) -> str:
@@ -15,6 +15,17 @@ def describe_bytes(count: float) -> str:
         if count >= scale:
             return f"{count / scale:.{2 if count < 10 * scale else 1}f} {unit}"
     return f"{count:.0f} B"
+
+
+def describe_rate(gflop_per_s: float) -> str:
+    """A rate of arithmetic in the unit that suits it.
+
+    >>> describe_rate(123.4), describe_rate(792_400)
+    ('123 GFLOP/s', '792 TFLOP/s')
+    """
+    if gflop_per_s >= 1e4:
+        return f"{gflop_per_s / 1e3:.3g} TFLOP/s"
+    return f"{gflop_per_s:.0f} GFLOP/s"
 
 
 def describe_time(time_us: float) -> str:
