@@ -57,11 +57,19 @@ class NvrtcToolchain:
     Args:
         architecture: As nvcc names it: `sm_90`.
         cache: Where builds are kept; None is the user's.
+        driver_cuda: The newest CUDA that the driver runs; None where nothing is to be run here.
     """
 
-    def __init__(self, architecture: str, cache: BuildCache | None = None) -> None:
+    def __init__(
+        self,
+        architecture: str,
+        cache: BuildCache | None = None,
+        *,
+        driver_cuda: tuple[int, int] | None = None,
+    ) -> None:
         self._architecture = architecture
         self._cache = cache or BuildCache()
+        self._driver_cuda = driver_cuda
 
     @property
     def name(self) -> str:
@@ -88,7 +96,10 @@ class NvrtcToolchain:
         known = frozenset(C_HEADERS)
         if host_code(files, known | DEVICE_HEADERS) is not None or not warm():
             return False
-        return device_headers(nvrtc_version()[0]) is not None or host_code(files, known) is None
+        major, _ = nvrtc_version()
+        if self._driver_cuda is not None and major > self._driver_cuda[0]:
+            return False
+        return device_headers(major) is not None or host_code(files, known) is None
 
     def build(self, submission: Submission, *, deadline_s: float = 60.0) -> Build:
         """Compile every `kernels/*.cu`, or find it in the cache.

@@ -79,8 +79,12 @@ def compile_units(
         ) from None
     except EOFError:
         raise NvrtcCannot("NVRTC crashed, or had no memory left") from None
-    _give_back(process)
-    return [Said(status=unit["status"], log=unit["log"]) for unit in answer]
+    said = [Said(status=unit["status"], log=unit["log"]) for unit in answer]
+    if any("out of memory" in one.log for one in said):
+        process.end()
+    else:
+        _give_back(process)
+    return said
 
 
 def nvrtc_version() -> tuple[int, int]:

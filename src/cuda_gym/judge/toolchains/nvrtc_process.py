@@ -48,6 +48,7 @@ def main() -> None:
     _say(answers, greeting)
     if "missing" in greeting:
         return
+    _warm()
     for line in sys.stdin:
         request = json.loads(line)
         os.chdir(request["folder"])
@@ -60,6 +61,15 @@ def main() -> None:
 def _say(answers: Any, message: Any) -> None:
     answers.write(json.dumps(message) + "\n")
     answers.flush()
+
+
+def _warm() -> None:
+    """Let the compiler load what it loads at its first use, while nobody waits for it."""
+    from cuda.bindings import nvrtc
+
+    _, program = nvrtc.nvrtcCreateProgram(b"__global__ void warm() {}", b"warm.cu", 0, [], [])
+    nvrtc.nvrtcCompileProgram(program, 0, [])
+    nvrtc.nvrtcDestroyProgram(program)
 
 
 def _version() -> tuple[int, int]:
