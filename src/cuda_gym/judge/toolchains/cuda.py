@@ -109,7 +109,8 @@ class CudaToolchain:
 
     @cached_property
     def _nvrtc(self) -> NvrtcToolchain:
-        return NvrtcToolchain(self._architecture, self._cache)
+        driver_cuda = self._gpu.cuda_version
+        return NvrtcToolchain(self._architecture, self._cache, driver_cuda=driver_cuda)
 
     @cached_property
     def _extension(self) -> ExtensionToolchain:
