@@ -18,6 +18,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from cuda_gym.judge.verification.pattern_sample import elements_at, sample
+
 __all__ = ["describe_nan", "describe_unwritten_integers"]
 
 _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -25,13 +27,16 @@ _SHARED = 0xFFF5FFF5FFF5FFF5
 """The pattern of `checks::poison`, as wide as the widest number."""
 
 
-def describe_nan(got: Tensor, *, place: str | None, condition: str | None) -> str:
+def describe_nan(
+    got: Tensor, *, place: str | None, condition: str | None, is_gpu: bool = False
+) -> str:
     """Say of elements that are NaN what their bits say.
 
     Args:
         got: The NaN, in their own dtype: a conversion would change the bits.
         place: Which part of the output they are; None where that cannot be named.
         condition: When they are NaN: if it depends on an input, they were computed.
+        is_gpu: Whether they come from a GPU, which marks all that it computes.
     """
     bits = got.view(_BITS[got.dtype.itemsize])
     fresh = float((bits == _fresh_bits(got.dtype)).double().mean())
@@ -42,6 +47,8 @@ def describe_nan(got: Tensor, *, place: str | None, condition: str | None) -> st
         return "they come from shared memory, or memory of cudaMalloc, that was never written"
     if fresh < 0.5:
         return "computed: inf - inf, 0 / 0, inf / inf, or the root of a negative number"
+    if is_gpu:
+        return "never written"
     if condition is not None:
         return "computed, as by log or pow of a negative number"
     if place is None:
@@ -55,7 +62,7 @@ def describe_unwritten_integers(got: Tensor, wrong: Tensor) -> str | None:
     """Whether wrong integers are what fresh memory holds."""
     if got.is_floating_point() or got.dtype == torch.bool:
         return None
-    values = got[wrong]
+    values = elements_at(got, sample(wrong))
     if bool((values == torch.iinfo(got.dtype).max).double().mean() < 0.95):
         return None
     return "they were never written: fresh memory holds the largest number"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import torch
 from torch import Tensor
 
-from cuda_gym.judge.verification.pattern_sample import Wrong, mostly
+from cuda_gym.judge.verification.pattern_sample import Wrong, mostly, values_at
 
 __all__ = ["describe_condition", "describe_left_out"]
 
@@ -57,8 +57,7 @@ def describe_condition(seen: Wrong, given: Mapping[str, Tensor]) -> str | None:
         if tensor.shape == seen.want.shape and tensor.is_floating_point()
     }
     for name, tensor in {**same, _EXPECTED: seen.want}.items():
-        flat = tensor.flatten()
-        wrong, right = (flat[where].to(torch.float64) for where in (seen.positions, seen.right))
+        wrong, right = (values_at(tensor, where) for where in (seen.positions, seen.right))
         for said, holds in _conditions(name, wrong):
             if bool(holds(wrong).double().mean() >= 0.99) and bool(
                 holds(right).double().mean() <= _MOST_RIGHT
@@ -98,4 +97,5 @@ def _aligned(
                 a in (1, b) for a, b in zip(view.shape[::-1], shape[::-1], strict=False)
             ):
                 continue
-            yield name, view.broadcast_to(shape)[index].to(torch.float64)
+            there = tuple(i.to(view.device) for i in index)
+            yield name, view.broadcast_to(shape)[there].cpu().to(torch.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cuda_gym.judge.verification.pattern_sample import SHARE, spread
+from cuda_gym.judge.verification.pattern_sample import SHARE, sample
 
 __all__ = ["describe_places", "dimension_name", "plural_name"]
 
@@ -72,10 +72,15 @@ def describe_places(wrong: Tensor) -> str | None:
 
 
 def _single(wrong: Tensor) -> str | None:
-    place = int(wrong.flatten().to(torch.int8).argmax())
+    place = _first(wrong)
     if place == wrong.numel() - 1:
         return "only the very last element"
     return "only the very first element" if place == 0 else None
+
+
+def _first(wrong: Tensor) -> int:
+    """The flat position of the first that holds."""
+    return int(wrong.flatten().view(torch.int8).argmax())
 
 
 def _along(wrong: Tensor, dim: int, count: int) -> tuple[str, float] | None:
@@ -84,7 +89,7 @@ def _along(wrong: Tensor, dim: int, count: int) -> tuple[str, float] | None:
     if size == 1:
         return None
     others = [other for other in range(wrong.ndim) if other != dim]
-    counts = wrong.sum(dim=others) if others else wrong.to(torch.int64)
+    counts = (wrong.sum(dim=others) if others else wrong.to(torch.int64)).cpu()
     is_hit = counts > 0.02 * counts.max()
     hit = is_hit.nonzero().flatten()
     if counts[is_hit].sum() < SHARE * count or len(hit) == size:
@@ -143,8 +148,7 @@ def _tail(wrong: Tensor, count: int, *, is_flat: bool) -> str | None:
         count: How many.
         is_flat: Only where this begins at a multiple of a warp, in the middle of a row.
     """
-    flat = wrong.flatten()
-    total, first = flat.numel(), int(flat.to(torch.int8).argmax())
+    total, first = wrong.numel(), _first(wrong)
     if not first or count < 2 or count < _FULL * (total - first):
         return None
     tile = next((t for t in (1024, 256, 128, 64, 32) if first % t == 0), None)
@@ -158,9 +162,11 @@ def _triangle(wrong: Tensor, count: int) -> str | None:
     """The diagonal of the last two dimensions, or a side of it, where at least half of that is wrong."""
     if wrong.ndim < 2 or min(wrong.shape[-2:]) < 4:
         return None
-    pages = wrong.numel() // (wrong.shape[-2] * wrong.shape[-1])
-    on_diagonal = pages * min(wrong.shape[-2:])
-    above_diagonal = pages * int(torch.ones(wrong.shape[-2:], dtype=torch.bool).triu(1).sum())
+    rows, columns = wrong.shape[-2:]
+    pages = wrong.numel() // (rows * columns)
+    on_diagonal = pages * min(rows, columns)
+    reached = min(rows, columns - 1)  # rows that have something above the diagonal
+    above_diagonal = pages * (reached * (columns - 1) - reached * (reached - 1) // 2)
     below_diagonal = wrong.numel() - above_diagonal - on_diagonal
     diagonal = int(wrong.diagonal(dim1=-2, dim2=-1).sum())
     above = int(torch.triu(wrong, 1).sum())
@@ -192,7 +198,7 @@ def _tiles(wrong: Tensor) -> str | None:
         if not is_tiled:
             continue
         bad = shares >= _FULL
-        first = torch.unravel_index(bad.flatten().to(torch.int8).argmax(), bad.shape)
+        first = torch.unravel_index(torch.tensor(_first(bad)), bad.shape)
         _, row, column = (int(i) for i in first)
         return (
             f"whole tiles of {tile} x {tile}: {int(bad.sum()):,} of {bad.numel():,}, the first at "
@@ -207,7 +213,8 @@ def _tile_shares(pages: Tensor, tile: int) -> tuple[Tensor, bool]:
     if down * across < 4:
         return pages, False
     inner = pages[:, : down * tile, : across * tile]
-    shares = inner.reshape(-1, down, tile, across, tile).float().mean(dim=(2, 4))
+    tiles = inner.view(len(pages), down, tile, across, tile)
+    shares = tiles.sum(dim=(2, 4)).float().div_(tile * tile)
     bad, good = shares >= _FULL, shares <= 1.0 - _FULL
     is_pure = bool((bad | good).float().mean() >= _FULL)
     # A page that is wrong as a whole is no tile of anything.
@@ -221,7 +228,7 @@ def _period(wrong: Tensor, count: int) -> str | None:
     periods = [p for p in _PERIODS if p * 2 <= total and total // 2 <= count * p <= 1.2 * total]
     if not periods:
         return None
-    positions = spread(wrong.flatten().nonzero().flatten())
+    positions = sample(wrong)
     for period in periods:
         rest = positions % period
         value = int(rest.bincount().argmax())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -25,28 +27,50 @@ def describe_rows(got: Tensor, want: Tensor, wrong: Tensor) -> str | None:
     """
     if want.ndim < 2 or want.shape[-1] < 4:
         return None
-    kinds: list[tuple[str, tuple[Tensor, ...]]] = []
+    ndim = want.ndim
     # The coarsest first: where all rows of a channel are off by one factor, it is the channel's.
-    for dim in dict.fromkeys((1, want.ndim - 1, 0)):
-        if dim < want.ndim - 2 or dim == want.ndim - 1:
-            moved = [x.movedim(dim, 0).reshape(want.shape[dim], -1) for x in (got, want, wrong)]
-            kinds.append((dimension_name(dim, want.ndim), tuple(moved)))
-    rows = [x.reshape(-1, want.shape[-1]) for x in (got, want, wrong)]
-    kinds.append((dimension_name(want.ndim - 2, want.ndim), tuple(rows)))
-    for name, (ours, theirs, mask) in kinds:
-        if len(ours) > 1 and ours.shape[1] > 3 and (found := _of_groups(ours, theirs, mask, name)):
-            return found
-    return None
+    for dim in dict.fromkeys((1, ndim - 1, 0)):
+        if dim < ndim - 2 or dim == ndim - 1:
+            found = _of_groups(got, want, wrong, dim, 1)
+            if found:
+                return found
+    return _of_groups(got, want, wrong, ndim - 2, ndim - 1)
 
 
-def _of_groups(got: Tensor, want: Tensor, wrong: Tensor, name: str) -> str | None:
-    chosen = (wrong.double().mean(dim=1) >= 0.9).nonzero().flatten()
-    chosen = chosen[:: len(chosen) // _MAX_GROUPS + 1]
-    if len(chosen) < 2 or wrong[chosen].sum() < 8:
+def _of_groups(got: Tensor, want: Tensor, wrong: Tensor, dim: int, depth: int) -> str | None:
+    """Of the groups that a dimension makes.
+
+    Args:
+        got: The output.
+        want: What was expected.
+        wrong: Which elements are wrong.
+        dim: Whose index tells the groups apart.
+        depth: How many dimensions do, from `dim` down to the first; 1 for `dim` alone.
+    """
+    if depth == 1:
+        got, want, wrong = (x.movedim(dim, 0) for x in (got, want, wrong))
+    groups, members = math.prod(want.shape[:depth]), math.prod(want.shape[depth:])
+    if groups < 2 or members < 4:
         return None
-    step = got.shape[1] // _MAX_MEMBERS + 1
-    ours = got[chosen][:, ::step].to(torch.float64)
-    theirs = want[chosen][:, ::step].to(torch.float64)
+    count = wrong.sum(dim=list(range(depth, want.ndim))).flatten().cpu()
+    chosen = (count >= 0.9 * members).nonzero().flatten()
+    chosen = chosen[:: len(chosen) // _MAX_GROUPS + 1]
+    if len(chosen) < 2 or count[chosen].sum() < 8:
+        return None
+    ours, theirs = (_members(x, chosen, depth, members) for x in (got, want))
+    return _of_members(ours, theirs, dimension_name(dim, want.ndim))
+
+
+def _members(values: Tensor, chosen: Tensor, depth: int, members: int) -> Tensor:
+    """A row of values for each of the chosen groups, on the CPU in float64."""
+    among = torch.arange(0, members, members // _MAX_MEMBERS + 1)
+    outer = torch.unravel_index(chosen[:, None], values.shape[:depth])
+    inner = torch.unravel_index(among[None, :], values.shape[depth:])
+    index = tuple(i.to(values.device) for i in (*outer, *inner))
+    return values[index].cpu().to(torch.float64)
+
+
+def _of_members(ours: Tensor, theirs: Tensor, name: str) -> str | None:
     if not bool(ours.isfinite().all() and theirs.isfinite().all()) or not mostly(theirs != 0):
         return None
     ratio = torch.where(theirs != 0, ours / theirs, 1.0)

@@ -1,4 +1,7 @@
-"""The wrong elements of an output, as many as are worth looking at."""
+"""The wrong elements of an output, as many as are worth looking at.
+
+Samples lie on the CPU, wherever the output does: many small questions are asked of them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from typing import Final
 import torch
 from torch import Tensor
 
-__all__ = ["SHARE", "Wrong", "are_close", "mostly", "spread"]
+from cuda_gym.judge.verification.slices import most_elements, pieces_of
+
+__all__ = ["SHARE", "Wrong", "are_close", "elements_at", "mostly", "sample", "values_at"]
 
 SHARE: Final = 0.95
 """A pattern is claimed where it holds for this share of the wrong elements."""
@@ -45,15 +50,16 @@ class Wrong:
         flat = wrong.flatten()
         is_nan = got.isnan().flatten() & flat if got.is_floating_point() else flat & False
         numbers = flat & ~is_nan
-        positions = spread((numbers if bool(numbers.any()) else flat).nonzero().flatten())
+        positions = sample(numbers if bool(numbers.any()) else flat)
         everywhere = torch.arange(0, flat.numel(), max(1, flat.numel() // (4 * SAMPLE)))
+        right = everywhere[~elements_at(flat, everywhere)]
         return cls(
             got=got,
             want=want,
             positions=positions,
-            ours=_at(got, positions),
-            theirs=_at(want, positions),
-            right=spread(everywhere[~flat[everywhere]]),
+            ours=values_at(got, positions),
+            theirs=values_at(want, positions),
+            right=right[:: _step(len(right))],
         )
 
     def index(self) -> tuple[Tensor, ...]:
@@ -71,16 +77,41 @@ def are_close(ours: Tensor, theirs: Tensor, tolerance: float = 1e-5) -> Tensor:
     return (ours - theirs).abs() <= tolerance * theirs.abs()
 
 
-def spread(positions: Tensor) -> Tensor:
-    """So many of them that it is a sample, evenly spaced.
+def sample(mask: Tensor, most: int | None = None) -> Tensor:
+    """Flat positions where a mask holds, so many of them that it is a sample, evenly spaced.
 
-    The step has no factor in common with the usual widths: it would see the same columns again and again.
+    Args:
+        mask: Boolean, of any shape.
+        most: Elements that are looked at at once; what suits the device where it is None.
     """
-    step = len(positions) // SAMPLE + 1
-    if step > 1:
-        step = next(n for n in range(step, step + 30) if all(n % prime for prime in (2, 3, 5)))
-    return positions[::step]
+    flat = mask.flatten()
+    step, seen, found = _step(int(flat.sum())), 0, []
+    for piece in pieces_of(flat.numel(), 1, most or most_elements(mask.device)):
+        here = flat[piece.elements].nonzero().flatten()
+        found.append((here[-seen % step :: step] + piece.elements.start).cpu())
+        seen += len(here)
+    return torch.cat(found) if found else torch.zeros(0, dtype=torch.int64)
 
 
-def _at(tensor: Tensor, positions: Tensor) -> Tensor:
-    return tensor.flatten()[positions].to(torch.float64)
+def elements_at(tensor: Tensor, positions: Tensor) -> Tensor:
+    """The elements at flat positions, as they are."""
+    where = positions.to(tensor.device)
+    if tensor.is_contiguous():
+        return tensor.flatten()[where].cpu()
+    return tensor[torch.unravel_index(where, tensor.shape)].cpu()
+
+
+def values_at(tensor: Tensor, positions: Tensor) -> Tensor:
+    """The same in float64."""
+    return elements_at(tensor, positions).to(torch.float64)
+
+
+def _step(count: int) -> int:
+    """Between the elements of a sample of so many.
+
+    It has no factor in common with the usual widths: it would see the same columns again and again.
+    """
+    step = count // SAMPLE + 1
+    if step == 1:
+        return 1
+    return next(n for n in range(step, step + 30) if all(n % prime for prime in (2, 3, 5)))

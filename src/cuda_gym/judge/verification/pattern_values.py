@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from cuda_gym.judge.verification.pattern_places import plural_name
-from cuda_gym.judge.verification.pattern_sample import Wrong, are_close, mostly
+from cuda_gym.judge.verification.pattern_sample import Wrong, are_close, mostly, values_at
 
 __all__ = ["describe_moves", "describe_values"]
 
@@ -119,11 +119,11 @@ def _other_function(got: Tensor, want: Tensor) -> str | None:
 
 def _moved(seen: Wrong) -> Iterator[tuple[str, Tensor]]:
     """What is told of a move, and the expected values as they would lie after it."""
-    flat, count, shape = seen.want.flatten(), seen.want.numel(), seen.want.shape
+    count, shape = seen.want.numel(), seen.want.shape
 
     def at(positions: Tensor) -> Tensor:
         inside = (positions >= 0) & (positions < count)
-        values = flat[positions.clamp(0, count - 1)].to(torch.float64)
+        values = values_at(seen.want, positions.clamp(0, count - 1))
         return torch.where(inside, values, math.nan)
 
     width = shape[-1] if shape else 1
@@ -148,5 +148,4 @@ def _moved(seen: Wrong) -> Iterator[tuple[str, Tensor]]:
 def _transposed(seen: Wrong, one: int, two: int) -> Tensor:
     """What would lie at the places of the sample if two dimensions were swapped in memory."""
     swapped = seen.want.transpose(one, two)
-    index = torch.unravel_index(seen.positions, swapped.shape)
-    return swapped[index].to(torch.float64)
+    return values_at(swapped, seen.positions)

@@ -20,7 +20,7 @@ from cuda_gym.judge.verification.nan_origin import describe_nan, describe_unwrit
 from cuda_gym.judge.verification.pattern_inputs import describe_condition, describe_left_out
 from cuda_gym.judge.verification.pattern_places import describe_places
 from cuda_gym.judge.verification.pattern_rows import describe_rows
-from cuda_gym.judge.verification.pattern_sample import Wrong
+from cuda_gym.judge.verification.pattern_sample import Wrong, elements_at, sample
 from cuda_gym.judge.verification.pattern_values import describe_moves, describe_values
 
 __all__ = ["find_pattern"]
@@ -69,12 +69,18 @@ def _nan(
         return None
     if count == int(wrong.sum()):
         place = "all" if bool(wrong.all()) else where
-        return f"they are NaN: {describe_nan(got[nan], place=place, condition=when)}"
+        return f"they are NaN: {_origin(got, nan, place=place, condition=when)}"
     where = describe_places(nan)
     when = None if where else describe_condition(Wrong.of(got, want, nan), given)
     told = where or when
-    origin = describe_nan(got[nan], place=where, condition=when)
+    origin = _origin(got, nan, place=where, condition=when)
     return f"{count:,} of them are NaN{f', {told}' if told else ''}: {origin}"
+
+
+def _origin(got: Tensor, nan: Tensor, *, place: str | None, condition: str | None) -> str:
+    is_gpu = got.device.type == "cuda"
+    seen = elements_at(got, sample(nan))
+    return describe_nan(seen, place=place, condition=condition, is_gpu=is_gpu)
 
 
 def _what(seen: Wrong, wrong: Tensor, given: Mapping[str, Tensor]) -> str | None:
