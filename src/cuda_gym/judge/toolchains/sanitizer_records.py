@@ -225,8 +225,7 @@ def _workspace_path(path: str) -> str:
     _, has_folder, inside = path.rpartition("/kernels/")
     if has_folder or path.startswith("kernels/"):
         return f"kernels/{inside.removeprefix('kernels/')}"
-    name = path.rpartition("/")[2]
-    return f"kernels/{name}" if name == path else name
+    return path.rpartition("/")[2]
 
 
 def _is_own(file: str | None) -> bool:
