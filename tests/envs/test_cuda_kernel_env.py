@@ -4,18 +4,20 @@ import copy
 import pickle
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from tests.fake_driver import driver
 
 from cuda_gym.core.task import Task
 from cuda_gym.envs.actions import ToolCall, format_action
 from cuda_gym.envs.cuda_kernel_env import CudaKernelEnv
 from cuda_gym.envs.observation import METRICS
-from cuda_gym.errors import UnknownTask
+from cuda_gym.errors import MissingTool, UnknownTask
 
 RIGHT = format_action({"model_new.py": "# judge: correct 2.0\n"}, ToolCall("profile"))
 
@@ -44,6 +46,13 @@ def test_it_passes_gymnasiums_own_check_in_every_render_mode(
 ) -> None:
     check_env(gym.make(scripted_id).unwrapped)
     assert "Task test/relu" in capsys.readouterr().out
+
+
+def test_a_gpu_that_is_not_there_is_told_when_an_episode_begins(tmp_path: Path) -> None:
+    env = gym.make("CudaKernel-v0", task="core/row_sum", device="cuda:0")
+    with driver(tmp_path, FAKE_INIT="100"), pytest.raises(MissingTool, match="There is no cuda:0"):
+        env.reset()
+    env.close()
 
 
 def test_an_episode_through_all_of_gymnasiums_wrappers(scripted_id: str) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 from cuda_gym.core.device import Device
 from cuda_gym.errors import MissingTool
+from cuda_gym.judge.profiling.counters import why_no_counters
 from cuda_gym.judge.profiling.gpus import Gpu, list_gpus, why_no_gpu
 from cuda_gym.judge.profiling.nvml import why_no_nvml
 from cuda_gym.judge.profiling.torch_build import torch_cuda
@@ -54,7 +55,8 @@ def gpu_checks(device: Device) -> Iterator[Check]:
         yield _told("NVML", why_no_nvml, "clocks, temperature, power and other processes are told")
         if chosen is not None:
             yield _memory_export(chosen)
-        yield _told("compute-sanitizer", why_no_sanitizer, 'verify(check="memory") works')
+        yield _told("Nsight Compute", why_no_counters, 'profile(detail="counters") uses it')
+        yield _told("compute-sanitizer", why_no_sanitizer, 'verify(check="memory") uses it')
     if gpus and resolve_device("auto").kind == "cpu":
         yield Check(
             what="device `auto`",
