@@ -54,7 +54,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
         (["play", "--agent", "scriptd"], 2, "Did you mean 'scripted'"),
         (["play", "--reward", "speed"], 2, "Did you mean 'speedup'"),
         (["play", "--device", "gpu"], 2, "There is no device 'gpu'"),
-        (["play", "--device", "cuda:0"], 3, "Use --device cpu"),
+        (["play", "--device", "cuda:99"], 3, "There is no cuda:99"),
         (["play", "--task", "core/softmx"], 4, "Did you mean 'core/softmax'"),
         (["demo", "--task", "core/softmx"], 4, "Did you mean 'core/softmax'"),
         (["tasks", "cor"], 4, "Did you mean 'core'"),
