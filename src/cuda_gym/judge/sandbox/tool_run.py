@@ -77,6 +77,8 @@ class ToolRun:
         self._name = Path(words[0]).name
         reading, writing = os.pipe2(os.O_CLOEXEC)
         self._printed = Drain(reading)
+        # The worker closes its own: a tool that then writes a word would die of it, without its log.
+        self._reading = os.dup(reading)
         try:
             self._process = subprocess.Popen(
                 [*words, sys.executable, *arguments],
@@ -107,6 +109,7 @@ class ToolRun:
             )
             threading.Thread(target=self._watch, name=f"{self._name} watcher", daemon=True).start()
             self._worker.open(str(self._device))
+            self._worker.wait_until_open()
         return self._worker
 
     def finish(self, *, deadline_s: float) -> str:
@@ -148,6 +151,8 @@ class ToolRun:
         code = self._process.poll()
         how = "did not start the submission in time" if code is None else f"ended with code {code}"
         self.kill()
+        if not self._printed.closed:
+            self._printed.read()
         said = (self._said().strip() or self._printed.text.strip())[-_TOLD_CHARS:]
         raise ToolFailed(f"{self._name} {how}{f': {said}' if said else ''}.")
 
@@ -172,6 +177,9 @@ class ToolRun:
     def _tidy_up(self) -> None:
         self._listener.close()
         self._printed.close()
+        if self._reading >= 0:
+            os.close(self._reading)
+            self._reading = -1
         self._folder.cleanup()
 
 
