@@ -15,7 +15,7 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cuda_gym.errors import CandidateError, CompileError
 from cuda_gym.judge.toolchains.cuda_driver import Driver, DriverCallFailed, load_driver
@@ -31,6 +31,12 @@ from cuda_gym.judge.toolchains.mangled_names import plain_name
 from cuda_gym.judge.toolchains.native_calls import c_types, missing
 
 __all__ = ["LoadedCubin"]
+
+
+class _Function(NamedTuple):
+    handle: int
+    name: str
+    static_bytes: int
 
 
 class LoadedCubin:
@@ -54,13 +60,12 @@ class LoadedCubin:
         self._num_launches = 0
         self._error: str | None = None
         self._last: tuple[str, Sequence[Any]] | None = None
-        self._functions: dict[str, tuple[int, str]] = {}
+        self._functions: dict[str, _Function] = {}
         index = Path(path)
         for part in json.loads(index.read_bytes()):
             module = self._load((index.parent / part["cubin"]).read_bytes())
             for name, symbol in part["kernels"].items():
-                function = self._driver.pointer("cuModuleGetFunction", module, symbol.encode())
-                self._functions[name] = (function, plain_name(symbol))
+                self._functions[name] = self._function(module, symbol)
 
     def entry(self, kernel: DirectKernel, leading: Sequence[Any]) -> Callable[..., None]:
         """What launches a kernel, given grid, block, bytes of shared memory, stream and arguments.
@@ -75,7 +80,7 @@ class LoadedCubin:
         del leading
         if kernel.name not in self._functions:
             raise CompileError(missing(kernel))
-        return self._launch(*self._functions[kernel.name], c_types(kernel))
+        return self._launch(self._functions[kernel.name], c_types(kernel))
 
     def num_launches(self) -> int:
         """Kernels launched through this so far; launches that were refused do not count."""
@@ -112,13 +117,19 @@ class LoadedCubin:
                 "the kernels. Make them smaller, or pass tensors."
             ) from None
 
-    def _launch(self, function: int, name: str, types: Sequence[Any]) -> Callable[..., None]:
+    def _function(self, module: int, symbol: str) -> _Function:
+        handle = self._driver.pointer("cuModuleGetFunction", module, symbol.encode())
+        # To ask is also to load, which could not be done while a stream is captured.
+        static_bytes = self._driver.number("cuFuncGetAttribute", _SHARED_BYTES, handle)
+        return _Function(handle, plain_name(symbol), static_bytes or 0)
+
+    def _launch(self, kernel: _Function, types: Sequence[Any]) -> Callable[..., None]:
         slots = [type_() for type_ in types]
         places = (ctypes.c_void_p * max(1, len(slots)))(*map(ctypes.addressof, slots))
         driver, clock, lock = self._driver, self._clock, self._lock
         launch_kernel = driver["cuLaunchKernel"]
-        static_bytes = driver.number("cuFuncGetAttribute", _SHARED_BYTES, function) or 0
-        allowed_bytes = _UNASKED_SHARED_BYTES - static_bytes
+        function, name = kernel.handle, kernel.name
+        allowed_bytes = _UNASKED_SHARED_BYTES - kernel.static_bytes
 
         def launch(*given: Any) -> None:
             # In front: grid, block, bytes of shared memory and stream, in the order of the driver.
