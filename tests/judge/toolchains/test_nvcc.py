@@ -74,7 +74,9 @@ def test_what_ptxas_refuses_is_told(toolchain: NvccToolchain) -> None:
 def test_a_name_that_nobody_defines_is_told(toolchain: NvccToolchain) -> None:
     lost = RIGHT.replace("    twice<<<", "    elsewhere();\n    twice<<<")
     error = _error(toolchain, f"void elsewhere();\n{lost}")
-    assert str(error) == "undefined reference to `elsewhere()'"
+    assert str(error) == (
+        "kernels/a.cu:7: error: undefined reference to `elsewhere()': no file under kernels/ defines it"
+    )
 
 
 def test_a_compiler_that_takes_too_long_is_stopped(toolchain: NvccToolchain) -> None:

@@ -35,6 +35,7 @@ from cuda_gym.judge.toolchains.cuda_tokens import (
     without_attributes,
 )
 from cuda_gym.judge.toolchains.cuda_types import INTEGER_BITS, canonical_type
+from cuda_gym.judge.toolchains.function_places import hidden_launchers
 
 __all__ = ["Launcher", "parse_launchers"]
 
@@ -109,13 +110,18 @@ def parse_launchers(files: Mapping[str, str], *, required: bool = True) -> tuple
                 if launcher is not None:
                     launchers[launcher.name] = launcher
     if required and not errors and not launchers:
-        errors.append(_error(_NO_LAUNCHER))
+        hidden = hidden_launchers(files)
+        errors += [_error(_NOT_C.format(place.name), place.file, place.line) for place in hidden]
+        errors = errors or [_error(_NO_LAUNCHER)]
     if errors:
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         raise CompileError(f"{errors[0]}{more}", tuple(errors))
     return tuple(launchers.values())
 
 
+_NOT_C = (
+    'function {!r} is a C++ function, which Python cannot find; write extern "C" in front of it'
+)
 _NO_LAUNCHER = (
     "no launcher in the .cu files; Python calls kernels through one, for example: "
     'extern "C" void name(float* out, const float* x, int n, cudaStream_t stream) '

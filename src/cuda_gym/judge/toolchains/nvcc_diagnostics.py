@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from cuda_gym.core.findings import Diagnostic, Severity
+from cuda_gym.judge.toolchains.function_places import find_functions, short_name
+from cuda_gym.judge.toolchains.linker_messages import read_linker_message
 from cuda_gym.judge.toolchains.mangled_names import plain_name
 
 __all__ = ["parse_nvcc"]
@@ -26,9 +29,13 @@ _HOST = re.compile(
     r"(?P<severity>fatal error|error|warning|note): (?P<message>.*)$"
 )
 _PTXAS = re.compile(r"^ptxas (?P<severity>error|fatal|warning) *: (?P<message>.*)$")
-_LINKER = re.compile(r"(?P<message>(?:undefined reference to|multiple definition of) [`'][^`']+')")
 _ATTRIBUTES = re.compile(r"__attribute__\(\((\w+)\)\)")
-_MANGLED = re.compile(r"'(_Z\w+)'")
+_KERNEL = re.compile(r"'(\w+)'")
+_SHARED = re.compile(r"too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)")
+_LESS_SHARED = (
+    "; take smaller tiles, or use extern __shared__ with "
+    "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"
+)
 
 
 def parse_nvcc(
@@ -61,12 +68,9 @@ def _read(
                 column=None if match["column"] is None else int(match["column"]),
             )
         elif match := _PTXAS.match(line):
-            message = _MANGLED.sub(
-                lambda found: f"`{names.get(found[1], plain_name(found[1]))}`", match["message"]
-            )
-            yield Diagnostic(severity=_severity(match["severity"]), message=_cleaned(message))
-        elif match := _LINKER.search(line):
-            yield Diagnostic(severity=Severity.ERROR, message=_cleaned(match["message"]))
+            yield _of_ptxas(match, files, names)
+        elif of_linker := read_linker_message(line, files):
+            yield replace(of_linker, message=_cleaned(of_linker.message))
 
 
 def _of_front_end(
@@ -82,6 +86,28 @@ def _of_front_end(
         line=line if is_own else None,
         column=_column(files[match["path"]], line, shown) if is_own else None,
     )
+
+
+def _of_ptxas(
+    match: re.Match[str], files: Mapping[str, str], names: Mapping[str, str]
+) -> Diagnostic:
+    """A message of ptxas, at the line of the kernel that it names."""
+    symbols = _KERNEL.findall(match["message"])
+    message = _KERNEL.sub(lambda found: f"`{_named(found[1], names)}`", match["message"])
+    if found := _SHARED.search(message):
+        asked, most = (int(number, 16) for number in found.groups())
+        message = f"{message}: {asked:,} bytes, and {most:,} are the most{_LESS_SHARED}"
+    places = find_functions(files, short_name(_named(symbols[0], names))) if symbols else ()
+    return Diagnostic(
+        severity=_severity(match["severity"]),
+        message=_cleaned(message),
+        file=places[0].file if places else None,
+        line=places[0].line if places else None,
+    )
+
+
+def _named(symbol: str, names: Mapping[str, str]) -> str:
+    return names.get(symbol, plain_name(symbol))
 
 
 def _column(source: str, line: int, shown: Sequence[str]) -> int | None:
