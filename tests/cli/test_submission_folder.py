@@ -63,3 +63,13 @@ def test_a_folder_that_is_none_is_a_mistake_of_whoever_typed(tmp_path: Path) -> 
         read_submission(tmp_path / "missing")
     with pytest.raises(UsageError, match="cannot be opened"):
         read_submission(folder_of(tmp_path, {"file": ""}) / "file")
+
+
+def test_a_single_file_is_a_submission_whatever_its_name(tmp_path: Path) -> None:
+    folder_of(tmp_path, {"19_ReLU.py": "a", "model_new.py": "b"})
+    assert read_submission(tmp_path / "19_ReLU.py").files == (("model_new.py", "a"),)
+
+
+def test_the_fixed_files_of_a_published_folder_are_read(tmp_path: Path) -> None:
+    files = {"binding.cpp": "a", "binding_registry.h": "b", "kernels/x_binding.cpp": "c"}
+    assert dict(read_submission(folder_of(tmp_path, {**files, "other.cpp": ""})).files) == files

@@ -32,7 +32,8 @@ class JudgeFolder:
     task: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TASK")]
     """An id of `cuda-gym tasks`, or the path of a file in KernelBench's format."""
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
-    """With model_new.py and kernels/; it is read, never written."""
+    """With model_new.py and kernels/, or a single file that compiles its kernels with load_inline; it is
+    read, never written."""
     device: str = "auto"
     """`cpu`, `cuda`, `cuda:1`, ...; `auto` is the best that can be driven here."""
     json: bool = False

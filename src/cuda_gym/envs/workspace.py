@@ -20,15 +20,15 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from cuda_gym.core.task import Submission
+from cuda_gym.envs.editable_files import KERNEL_SUFFIXES, ROOT_FILES, is_editable
 from cuda_gym.envs.folder import Folder, Parts, shown
 from cuda_gym.errors import StorageError, WorkspaceError
 
-__all__ = ["KERNEL_SUFFIXES", "MAX_FILES", "MAX_FILE_BYTES", "MAX_PATH_CHARS", "Entry", "Workspace"]
+__all__ = ["MAX_FILES", "MAX_FILE_BYTES", "MAX_PATH_CHARS", "Entry", "Workspace"]
 
 MAX_FILES = 64
 MAX_FILE_BYTES = 1 << 20
 MAX_PATH_CHARS = 200
-KERNEL_SUFFIXES = (".cu", ".cuh", ".h", ".cpp", ".hpp")
 
 _LOCK = ".lock"
 _FULL_OR_FORBIDDEN = frozenset(
@@ -229,7 +229,7 @@ class Workspace:
             raise WorkspaceError(
                 f"{shown(path)} is fixed. Edit model_new.py or files under kernels/."
             )
-        if not _is_editable(parts):
+        if not is_editable(parts):
             raise WorkspaceError(
                 f"{shown(path)} is no place for your files. Write model_new.py, or "
                 f"kernels/<name> ending in {', '.join(KERNEL_SUFFIXES)}."
@@ -239,8 +239,8 @@ class Workspace:
     def _editable_paths(self) -> list[Parts]:
         names = self._folder.names()
         kernels = self._folder.files(("kernels",)) if "kernels" in names else []
-        model = [("model_new.py",)] if "model_new.py" in names else []
-        return [*filter(_is_editable, kernels), *model]
+        beside = [(name,) for name in ROOT_FILES if name in names]
+        return [*filter(is_editable, kernels), *beside]
 
 
 def _parts(path: str) -> Parts:
@@ -263,13 +263,6 @@ def _parts(path: str) -> Parts:
             f"{shown(path)} is no file name. Use letters, digits, '_', '-' and '.'."
         )
     return parts
-
-
-def _is_editable(parts: Parts) -> bool:
-    if parts == ("model_new.py",):
-        return True
-    hidden = any(part.startswith(".") for part in parts)
-    return parts[0] == "kernels" and parts[-1].endswith(KERNEL_SUFFIXES) and not hidden
 
 
 def _remove_if_ours(path: Path, owner: int) -> None:

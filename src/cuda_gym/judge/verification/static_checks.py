@@ -21,6 +21,7 @@ from cuda_gym.core.device import Device
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError, Refused, UnsupportedOnDevice
 from cuda_gym.judge.verification.cpp_text import includes, line_of, mask, own_functions
+from cuda_gym.judge.verification.model_class import require_model
 from cuda_gym.judge.verification.python_names import Use, imported_names, used_names
 
 __all__ = ["check_kernels", "check_model"]
@@ -82,11 +83,14 @@ _RULES = (
     ),
 )
 _HANDS_OUT_MEMORY = frozenset({"numpy", "__array__", "__dlpack__"})
-_EXTENSION_LOADERS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
+_INLINE = "torch.utils.cpp_extension.load_inline"
+_LOAD = "torch.utils.cpp_extension.load"
 _CPP = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 _FORBIDDEN_HEADER = re.compile(
     r"thread|pthread\.h|unistd\.h|dlfcn\.h|fstream|sys/.*|/.*|(?:.*/)?\.\./.*"
 )
+_REGISTRY = "../binding_registry.h"
+"""Beside kernels/ in CUDA Agent's folder: where its bindings are noted."""
 _VENDOR_HEADER = re.compile(
     r"cublas|cudnn|cusparse|cusolver|cufft|cutlass|cute/|curand\.h|mkl|dnnl"
 )
@@ -97,7 +101,6 @@ _FORBIDDEN_CALL = re.compile(
 _CONSTRUCTOR = re.compile(
     r"__attribute__\s*\(\(\s*(?:\w+\s*,\s*)*_*constructor|\[\[\s*gnu\s*::\s*constructor"
 )
-_BASES_WITHOUT_FORWARD = frozenset({"nn.Module", "Module", "object"})
 _TELLING_CALLS = frozenset({"exec", "eval", "compile", "__import__", "open", "globals", "vars"})
 
 
@@ -115,15 +118,21 @@ def check_model(source: str, *, device: Device, library: tuple[str, ...]) -> tup
         UnsupportedOnDevice: it compiles its own extension on `cpu`.
     """
     tree = _parse(source)
-    _require_model(tree)
+    require_model(tree)
     imported = imported_names(tree)
     uses = list(used_names(tree, imported))
-    loaders = [use for use in uses if use.name in _EXTENSION_LOADERS]
+    loaders = [use for use in uses if use.name == _INLINE]
     refusals = [
         f"{_MODEL}:{use.line} uses {use.name}, {rule.reason}. (Rule: {rule.name}.)"
         for use in uses
         for rule in _RULES
-        if use not in loaders and any(use.is_below(name) for name in rule.names)
+        if use.name not in (_INLINE, _LOAD) and any(use.is_below(name) for name in rule.names)
+    ]
+    refusals += [
+        f"{_MODEL}:{use.line} uses {use.name}, which compiles files that are no part of a submission; "
+        f"give the sources as strings to load_inline, or {_KERNEL}. (Rule: native code.)"
+        for use in uses
+        if use.name == _LOAD
     ]
     refusals += [
         f"{_MODEL}:{node.lineno} calls .{node.func.attr}(), which hands a tensor's memory to another "
@@ -159,7 +168,7 @@ def check_kernels(files: Mapping[str, str], library: tuple[str, ...]) -> tuple[s
     own = {name for code in masked.values() for name in own_functions(code)}
     for path, code in masked.items():
         for line, header in includes(code, files[path]):
-            if _FORBIDDEN_HEADER.fullmatch(header):
+            if _FORBIDDEN_HEADER.fullmatch(header) and header != _REGISTRY:
                 refusals.append(
                     f"{path}:{line} includes {header!r}, which reaches out of the kernel; remove it "
                     "and include only CUDA's, C++'s and your own headers by their plain names"
@@ -211,62 +220,6 @@ def _parse(source: str) -> ast.Module:
         ) from None
 
 
-def _require_model(tree: ast.Module) -> None:
-    """Refuse a module without `ModelNew`, or one that surely has no `forward`.
-
-    Raises:
-        CompileError: with the shape of what is missing.
-    """
-    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    bound = {
-        node.id if isinstance(node, ast.Name) else node.asname or node.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.alias)
-        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    }
-    if "ModelNew" not in classes | dict.fromkeys(bound):
-        raise CompileError(
-            f"{_MODEL} has no class ModelNew; write `class ModelNew(nn.Module)` with the "
-            "constructor of the reference Model and a `forward`"
-        )
-    if "ModelNew" in classes and not _may_have_forward(classes["ModelNew"], classes):
-        line = classes["ModelNew"].lineno
-        message = "class ModelNew has no method forward; write `def forward(self, ...)`"
-        place = Diagnostic(severity=Severity.ERROR, message=message, file=_MODEL, line=line)
-        raise CompileError(str(place), (place,))
-
-
-def _may_have_forward(model: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> bool:
-    """Whether a class, or a base of it that is not known here, may have a `forward`."""
-    seen: set[str] = set()
-    waiting = [model]
-    while waiting:
-        node = waiting.pop()
-        seen.add(node.name)
-        if any(
-            getattr(inner, "name", getattr(inner, "id", None)) == "forward"
-            for inner in ast.walk(node)
-        ):
-            return True
-        for base in node.bases:
-            name = _base_name(base)
-            if name is None or name not in classes.keys() | _BASES_WITHOUT_FORWARD:
-                return True
-            if name in classes and name not in seen:
-                waiting.append(classes[name])
-    return False
-
-
-def _base_name(node: ast.expr) -> str | None:
-    """`Name` or `module.Name`; None for anything longer, and for calls."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=ast.Name(id=module), attr=name):
-            return f"{module}.{name}"
-    return None
-
-
 def _model_evidence(
     tree: ast.Module, imported: Mapping[str, Use], uses: Sequence[Use], library: tuple[str, ...]
 ) -> Iterator[str]:
@@ -293,7 +246,7 @@ def _extension_evidence(uses: Sequence[Use], library: tuple[str, ...]) -> Iterat
         call = use.name.removeprefix("cuda_extension.library.")
         if call != use.name and call not in library:
             yield f"{_MODEL}:{use.line} calls library.{call}, which this task does not allow"
-        elif use.name in _EXTENSION_LOADERS:
+        elif use.name == _INLINE:
             yield f"{_MODEL}:{use.line} compiles an extension of its own with {use.name}"
         elif use.is_below("torch._C") or use.is_below("torch.ops"):
             yield f"{_MODEL}:{use.line} uses {use.name}, an inner part of torch"
