@@ -37,6 +37,8 @@ def test_a_gpu_that_is_slow_or_shared_is_told(make_verdict: Judged) -> None:
         memory_clock_mhz=3201.0,
         max_memory_clock_mhz=3201.0,
         throttled="too hot",
+        load=0.97,
+        memory_total_bytes=140_000_000_000,
         num_other_processes=2,
         other_memory_bytes=3_000_000_000,
     )

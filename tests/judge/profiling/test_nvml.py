@@ -216,6 +216,12 @@ def test_energy_of_two_readings_is_their_difference_where_both_are_known() -> No
     assert energy_between(Telemetry(energy_mj=1000), later).energy_mj is None
 
 
+def test_what_kept_clocks_low_before_the_timed_calls_is_told_after_them() -> None:
+    hot = Telemetry(throttled="too hot")
+    assert energy_between(hot, Telemetry()).throttled == "too hot"
+    assert energy_between(Telemetry(), hot).throttled == "too hot"
+
+
 def test_a_card_that_is_not_there_has_nothing_to_tell() -> None:
     assert read_gpu("GPU-00000000-0000-0000-0000-000000000000") == Telemetry()
     assert read_device(Device.parse("cuda:63")) == Telemetry()

@@ -122,6 +122,7 @@ def describe_telemetry(telemetry: Telemetry | None) -> str:
     '900 of 1980 MHz, throttled: too hot'
     """
     state = telemetry or Telemetry()
+    is_gpu = state.memory_total_bytes is not None  # whose load is the submission's own
     others, their_bytes = state.num_other_processes, state.other_memory_bytes
     their_memory = f" with {describe_bytes(their_bytes)}" if their_bytes else ""
     slow_memory = _clock(state.memory_clock_mhz, state.max_memory_clock_mhz)
@@ -130,7 +131,7 @@ def describe_telemetry(telemetry: Telemetry | None) -> str:
         f"memory at {slow_memory}" if slow_memory and " of " in slow_memory else None,
         None if state.temperature_c is None else f"{state.temperature_c:.0f} C",
         None if state.power_w is None else f"{state.power_w:.0f} W",
-        None if state.load is None else f"load {state.load:.2f}",
+        None if state.load is None or is_gpu else f"load {state.load:.2f}",
         None if state.throttled is None else f"throttled: {state.throttled}",
         f"{others} other process{'es' if others > 1 else ''} on it{their_memory}"
         if others

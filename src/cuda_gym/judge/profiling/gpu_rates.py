@@ -21,6 +21,8 @@ _TRIES = 5
 _MOST_COPY_BYTES = 512 << 20
 _COPIES = 16
 """Of what fits the cache, timed together: one takes less than the host needs to ask for it."""
+_GATE_S = 1e-3
+"""How long the device is kept busy meanwhile."""
 _SIZES = (1024, 2048, 4096, 8192)
 _LONG_ENOUGH_S = 1e-3
 """A product that takes so long has reached the rate of its format; a larger one is eight times as long."""
@@ -50,21 +52,24 @@ def _copy_rates(device: torch.device, cache_bytes: int) -> tuple[float, float | 
     """Of copies larger than the cache, and of copies that fit it; in GB/s."""
     free_bytes, _ = torch.cuda.mem_get_info(device)
     size = min(max(4 * cache_bytes, 64 << 20), _MOST_COPY_BYTES, free_bytes // 8)
-    source = torch.ones(size, dtype=torch.uint8, device=device)
+    source = torch.ones(size // 4, device=device)
     target = torch.empty_like(source)
-    copy_s = _fastest_s(lambda: target.copy_(source))
-    if cache_bytes <= 0:
-        return 2 * size / copy_s / 1e9, None
-    part = cache_bytes // 4  # both halves, and room for what is unevenly spread
+    moved = 2 * source.numel() * source.element_size()
+    copy_s = min(
+        _fastest_s(lambda: target.copy_(source)), _fastest_s(lambda: torch.neg(source, out=target))
+    )
+    part = cache_bytes // 4 // 4  # elements of a half, with room for what is unevenly spread
+    if part <= 0:
+        return moved / copy_s / 1e9, None
     small_source, small_target = source[:part], target[:part]
 
     def copy_small() -> None:
         for _ in range(_COPIES):
-            small_target.copy_(small_source)
+            torch.neg(small_source, out=small_target)
 
-    gates = max(1, int(1e-3 / copy_s))
+    gates = max(1, int(_GATE_S / copy_s))
     cached_s = _fastest_s(copy_small, gate=lambda: [target.copy_(source) for _ in range(gates)])
-    return 2 * size / copy_s / 1e9, _COPIES * 2 * part / cached_s / 1e9
+    return moved / copy_s / 1e9, _COPIES * 2 * part * 4 / cached_s / 1e9
 
 
 def _other_formats(device: torch.device) -> dict[str, float]:

@@ -69,14 +69,14 @@ def read_gpu(uuid: str, *, own_pids: Collection[int] = ()) -> Telemetry:
 
 
 def energy_between(before: Telemetry, after: Telemetry) -> Telemetry:
-    """The later reading, with the energy that was taken since the earlier one.
+    """The later reading, with the energy since the earlier one, and why clocks were low at either.
 
     >>> energy_between(Telemetry(energy_mj=100), Telemetry(energy_mj=350, power_w=90.0)).energy_mj
     250
     """
     first, last = before.energy_mj, after.energy_mj
     taken = None if first is None or last is None or last < first else last - first
-    return replace(after, energy_mj=taken)
+    return replace(after, energy_mj=taken, throttled=after.throttled or before.throttled)
 
 
 def driver_version() -> str | None:
