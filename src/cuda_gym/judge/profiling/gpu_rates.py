@@ -34,7 +34,8 @@ def measure_gpu(device: torch.device) -> DeviceRates:
     cache_bytes = int(properties.L2_cache_size)
     with torch.cuda.device(device), torch.no_grad():
         copy, cached = _copy_rates(device, cache_bytes)
-        float32 = _product_rate(_pairs(device, torch.float32), torch.mm)
+        with _tf32(False):  # a task may have allowed it
+            float32 = _product_rate(_pairs(device, torch.float32), torch.mm)
         others = _other_formats(device)
         torch.cuda.empty_cache()
     return DeviceRates(
@@ -121,9 +122,9 @@ def _product_rate(
 
 
 @contextlib.contextmanager
-def _tf32() -> Iterator[None]:
+def _tf32(allowed: bool) -> Iterator[None]:
     before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.backends.cuda.matmul.allow_tf32 = allowed
     try:
         yield
     finally:
