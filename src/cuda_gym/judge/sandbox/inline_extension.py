@@ -49,7 +49,6 @@ def install(modules: Mapping[str, ModuleType]) -> None:
         )
 
     stand_in = ModuleType(_NAME, "Extensions that the judge has compiled.")
-    stand_in.load_inline = load_inline  # type: ignore[attr-defined]
-    stand_in.load = load  # type: ignore[attr-defined]
+    vars(stand_in).update(load_inline=load_inline, load=load)
     sys.modules[_NAME] = stand_in
-    torch.utils.cpp_extension = stand_in  # type: ignore[assignment]
+    vars(torch.utils)["cpp_extension"] = stand_in

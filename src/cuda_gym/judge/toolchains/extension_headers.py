@@ -36,8 +36,8 @@ _BINDS = re.compile(
 )
 _NAMED = re.compile(r"\b(?:torch|at)\s*::\s*([a-z]\w*)")
 _LACKS = re.compile(
-    r"namespace \"?'?(?:torch|at|c10)\b|is not a member of ['‘](?:torch|at|c10)|incomplete (?:class )?type|"
-    r"undefined reference|['‘\"]py['’\"]|pybind11|is not a class or namespace|/light/|torch/include/|"
+    r"namespace \"?'?(?:torch|at|c10)\b|is not a member of '(?:torch|at|c10)|incomplete (?:class )?type|"
+    r"undefined reference|['\"]py['’\"]|pybind11|is not a class or namespace|/light/|torch/include/|"
     r"must be a class or namespace name"
 )
 _TORCH = """\

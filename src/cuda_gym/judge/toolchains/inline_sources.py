@@ -152,8 +152,8 @@ class _Walk:
                 targets, value = statement.targets, statement.value
             case ast.AnnAssign(value=ast.expr()):
                 targets, value = [statement.target], statement.value
-            case ast.AugAssign(op=ast.Add(), target=ast.Name()):
-                name = ast.copy_location(ast.Name(statement.target.id, ast.Load()), statement)
+            case ast.AugAssign(op=ast.Add(), target=ast.Name(id=target)):
+                name = ast.copy_location(ast.Name(target, ast.Load()), statement)
                 sum_of = ast.BinOp(name, ast.Add(), statement.value)
                 targets, value = [statement.target], ast.copy_location(sum_of, statement)
         for name_ in _bound_names([statement]):

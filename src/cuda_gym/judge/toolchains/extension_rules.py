@@ -1,0 +1,139 @@
+"""What holds for submissions that bring bindings, and for no others.
+
+    on cpu        there is nothing that such a module could be compiled for
+    sources       those of a load_inline are read like files under kernels/
+    symbols       what the compiled module asks other libraries for
+
+Covered: operators of torch that are called past its dispatcher, where the operator rule would not see
+them, and libraries of NVIDIA that the task does not allow; by the symbols that the linker left open, so
+no spelling hides them. Not covered: symbols that are looked up while it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from cuda_gym.core.findings import Diagnostic, Severity
+from cuda_gym.core.task import Submission
+from cuda_gym.errors import Refused, UnsupportedOnDevice
+from cuda_gym.judge.toolchains.extension_units import binding_place
+from cuda_gym.judge.toolchains.inline_sources import find_inline_extensions
+from cuda_gym.judge.toolchains.torch_files import find_torch
+
+__all__ = ["inline_texts", "require_no_bindings", "require_own_kernels"]
+
+_VENDORS = {
+    "cublas": ("gemm", "bmm"),
+    "cudnn": ("conv",),
+    **dict.fromkeys(("cusparse", "cusolver", "cufft", "curand", "nccl", "nvrtc"), ()),
+}
+"""Beginnings of symbols, and the calls of `cuda_extension.library` that allow them."""
+_PAST_DISPATCHER = (
+    "at::native::",
+    "at::cpu::",
+    "at::meta::",
+    "at::cuda::blas::",
+    "at::redispatch::",
+)
+_COMPONENT = re.compile(r"(\d+)")
+
+
+def require_no_bindings(submission: Submission) -> None:
+    """See to it that a submission can be compiled for the host.
+
+    Raises:
+        UnsupportedOnDevice: it makes its own Python module, with the place.
+    """
+    found = binding_place(submission)
+    if found is None:
+        return
+    message = (
+        "bindings for torch need a GPU, and are not available on the cpu device; call the launchers of "
+        'kernels/*.cu through cuda_extension instead: every extern "C" function is one'
+    )
+    place = Diagnostic(severity=Severity.ERROR, message=message, file=found[0], line=found[1])
+    raise UnsupportedOnDevice(str(place), (place,))
+
+
+def inline_texts(source: str) -> dict[str, str]:
+    """The sources that a model gives to load_inline, under names of files.
+
+    Raises:
+        CompileError: they cannot be found without running it.
+    """
+    texts = {}
+    for call in find_inline_extensions(source):
+        for suffix, pieces in (("cpp", call.cpp), ("cu", call.cuda)):
+            texts[f"{call.name}.{suffix}"] = "\n".join(piece.text for piece in pieces)
+    return texts
+
+
+def require_own_kernels(library: Path, allowed: tuple[str, ...]) -> None:
+    """See to it that the modules of a build compute with their own kernels.
+
+    Args:
+        library: One module; those beside it belong to the same build.
+        allowed: The calls of `cuda_extension.library` that the task allows.
+
+    Raises:
+        Refused: they call what the task does not allow.
+    """
+    operators = find_torch().include_folders[0] / "ATen" / "ops"
+    found = sorted(
+        {
+            fact
+            for path in sorted(library.parent.glob("*.so"))
+            for symbol in _open_symbols(path)
+            if (fact := _fault(symbol, allowed, operators))
+        }
+    )
+    if found:
+        more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
+        raise Refused(
+            f"The bindings call {', '.join(found[:3])}{more}, which computes outside of your kernels. Write "
+            "it as a kernel in a .cu source. (Rule: other compute libraries.)"
+        )
+
+
+def _fault(symbol: str, allowed: tuple[str, ...], operators: Path) -> str | None:
+    """What is wrong with a symbol, in words; None where it may be called."""
+    for vendor, calls in _VENDORS.items():
+        if symbol.startswith(vendor) and re.fullmatch(rf"{vendor}[A-Z]\w*|{vendor}_\w+", symbol):
+            # Handles and descriptors compute nothing, and are no use without what does.
+            return None if set(calls) & set(allowed) else symbol
+    name = _plain(symbol)
+    if name.startswith(_PAST_DISPATCHER):
+        if name.startswith("at::cuda::blas::") and set(_VENDORS["cublas"]) & set(allowed):
+            return None
+        return name
+    last = name.removeprefix("at::cuda::")
+    is_operator = last != name and "::" not in last and (operators / f"{last}.h").is_file()
+    return name if is_operator else None
+
+
+def _plain(symbol: str) -> str:
+    """The qualified name of a C++ function, without its arguments; empty for others."""
+    if not symbol.startswith("_ZN"):
+        return ""
+    parts = []
+    at = 3
+    while at < len(symbol) and (found := _COMPONENT.match(symbol, at)):
+        start = found.end()
+        at = start + int(found[1])
+        parts.append(symbol[start:at])
+    return "::".join(parts)
+
+
+def _open_symbols(path: Path) -> Iterator[str]:
+    """The symbols that a library expects of others."""
+    with path.open("rb") as file:
+        for section in ELFFile(file).iter_sections():
+            if isinstance(section, SymbolTableSection) and section.name == ".dynsym":
+                for symbol in section.iter_symbols():
+                    if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name:
+                        yield symbol.name
