@@ -116,4 +116,4 @@ def test_where_the_peak_is_unknown_the_floor_gives_way_further() -> None:
 def test_what_is_unknown_voids_nothing() -> None:
     assert below(0.001, RELU_BYTES, RELU_BYTES, None) is None
     assert below(0.001, RELU_BYTES, RELU_BYTES, replace(H200, cache_bytes=0)) is None
-    assert below(0.001, 1 << 20, 0, replace(H200, cached_gb_per_s=None)) is None
+    assert below(0.001, RELU_BYTES, RELU_BYTES, replace(H200, cached_gb_per_s=None)) is None

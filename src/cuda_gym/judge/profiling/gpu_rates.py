@@ -76,7 +76,7 @@ def _copy_rates(device: torch.device, cache_bytes: int) -> tuple[float, float | 
 def _other_formats(device: torch.device) -> dict[str, float]:
     """In GFLOP/s; what this card or this torch has not is left out."""
     rates = {}
-    with contextlib.suppress(RuntimeError), _tf32():
+    with contextlib.suppress(RuntimeError), _tf32(True):
         rates["tf32"] = _product_rate(_pairs(device, torch.float32), torch.mm)
     with contextlib.suppress(RuntimeError):
         rates["half"] = _product_rate(_pairs(device, torch.float16), torch.mm)

@@ -101,7 +101,9 @@ def is_below_floor(
     """Why a time cannot be that of a submission which did its work; None where it can.
 
     What has room in the cache may come from there, and need not leave it: only what is beyond must
-    pass through memory, at its peak. All of it must pass through the cache.
+    pass through memory, at its peak. All of it must pass through the cache. Where nobody measured the
+    cache, as on `cpu`, nothing is void: caches there have many levels, and neighbours slow every
+    measurement.
 
     Args:
         time_us: Of the submission.
@@ -109,7 +111,7 @@ def is_below_floor(
         influential_bytes: Inputs on which outputs were proved to depend.
         rates: Of the device; None where they are unknown.
     """
-    if rates is None or rates.cache_bytes <= 0:
+    if rates is None or rates.cache_bytes <= 0 or rates.cached_gb_per_s is None:
         return None
     moved = written_bytes + influential_bytes
     peak = (
@@ -119,8 +121,8 @@ def is_below_floor(
     )
     beyond = max(0, moved - rates.cache_bytes)
     memory_us = beyond / peak / 1e3
-    cache_rate = _CACHED * max(rates.cached_gb_per_s or 0.0, rates.copy_gb_per_s)
-    cache_us = moved / cache_rate / 1e3 if rates.cached_gb_per_s else 0.0
+    cache_rate = _CACHED * max(rates.cached_gb_per_s, rates.copy_gb_per_s)
+    cache_us = moved / cache_rate / 1e3
     if time_us >= max(memory_us, cache_us):
         return None
     through, num_bytes, rate, floor_us = (
