@@ -1,0 +1,112 @@
+"""A candidate under a program that starts it: its walls, its log, its end. Shells play the tools."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cuda_gym.core.device import Device
+from cuda_gym.errors import CandidateError, CandidateTimeout
+from cuda_gym.judge.sandbox.protocol import Load, RegionSpec
+from cuda_gym.judge.sandbox.tool_run import ToolFailed, ToolRun
+
+CPU = Device("cpu")
+WATCHES = 'log=$0; echo begun > "$log"; "$@"; echo "ended $?" >> "$log"; echo "a word"'
+
+
+def watched(log: Path) -> tuple[str, ...]:
+    return ("/bin/sh", "-c", WATCHES, str(log))
+
+
+@pytest.fixture
+def run() -> Iterator[ToolRun]:
+    run = ToolRun(watched, device=CPU, lifetime_s=60)
+    yield run
+    run.close()
+    run.close()
+
+
+def load(source: str) -> Load:
+    """Construct a model whose constructor is this."""
+    lines = "".join(f"        {line}\n" for line in source.splitlines())
+    return Load(
+        source="import os, time, torch\nclass ModelNew(torch.nn.Module):\n"
+        f"    def __init__(self):\n        super().__init__()\n{lines}",
+        library="",
+        form="library",
+        launchers=(),
+        kernels=(),
+        allowed_library=(),
+        init_args={"tuple": []},
+        region=RegionSpec(number=1, num_bytes=64),
+        weights={},
+        num_threads=1,
+        check_blocks=0,
+    )
+
+
+@pytest.fixture
+def region() -> Iterator[int]:
+    descriptor = os.memfd_create("weights")
+    os.ftruncate(descriptor, 64)
+    yield descriptor
+    os.close(descriptor)
+
+
+def test_the_tool_sees_the_end_and_its_log_is_read(run: ToolRun, region: int) -> None:
+    candidate = run.candidate(deadline_s=30)
+    loaded = candidate.load(load("print('hello')"), region, deadline_s=30)
+    assert loaded.isolation == "seccomp+rlimits"
+    assert run.finish(deadline_s=10) == "begun\nended 0\n"
+
+
+@pytest.mark.slow
+def test_a_submission_cannot_signal_or_start_anybody(run: ToolRun, region: int) -> None:
+    tries = "os.kill(os.getppid(), 0)", "os.fork()", "os.execv('/bin/true', ['true'])"
+    source = "".join(
+        f"try:\n    {line}\n    raise AssertionError\nexcept OSError: pass\n" for line in tries
+    )
+    run.candidate(deadline_s=30).load(load(source), region, deadline_s=30)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("source", "error", "code"),
+    [
+        ("os._exit(7)", CandidateError, 7),
+        ("time.sleep(99)", CandidateTimeout, 128 + signal.SIGQUIT),
+    ],
+)
+def test_whatever_becomes_of_the_submission_the_log_is_whole(
+    run: ToolRun, region: int, source: str, error: type[Exception], code: int
+) -> None:
+    candidate = run.candidate(deadline_s=30)
+    with pytest.raises(error):
+        candidate.load(load(source), region, deadline_s=2)
+    assert run.finish(deadline_s=10) == f"begun\nended {code}\n"
+    assert candidate.ended
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("/bin/sh", "-c", "echo no licence >&2; exit 3"), r"sh ended with code 3: no licence\."),
+        (("/nowhere/tool",), r"/nowhere/tool does not start: No such file"),
+        (("/bin/sleep", "9", "#"), r"sleep ended with code 1"),
+        (("/bin/sh", "-c", "sleep 9"), r"sh did not start the submission in time"),
+    ],
+)
+def test_a_tool_that_does_not_do_its_work_is_told(words: tuple[str, ...], said: str) -> None:
+    start = time.monotonic()
+    with (
+        pytest.raises(ToolFailed, match=said),
+        contextlib.closing(ToolRun(lambda _: words, device=CPU, lifetime_s=60)) as run,
+    ):
+        run.candidate(deadline_s=1.0)
+    assert time.monotonic() - start < 5.0
