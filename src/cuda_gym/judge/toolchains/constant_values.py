@@ -198,7 +198,7 @@ _KINDS: dict[type[ast.expr], Callable[[Any, Mapping[str, Any], Inner], Any]] = {
     ast.FormattedValue: _formatted,
     ast.BinOp: _binary,
     ast.List: _listed,
-    ast.Tuple: _listed,
+    ast.Tuple: lambda node, names, inner: tuple(_listed(node, names, inner)),
     ast.Dict: _dictionary,
     ast.Subscript: _item,
     ast.Call: _call,

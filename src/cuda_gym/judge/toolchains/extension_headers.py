@@ -36,22 +36,39 @@ _BINDS = re.compile(
 )
 _NAMED = re.compile(r"\b(?:torch|at)\s*::\s*([a-z]\w*)")
 _LACKS = re.compile(
-    r"namespace \"?'?(?:torch|at|c10)\b|is not a member of '(?:torch|at|c10)|incomplete (?:class )?type|"
-    r"undefined reference|['\"]py['’\"]|pybind11|is not a class or namespace|/light/|torch/include/|"
+    r"namespace \"?'?(?:torch|at|c10|std)\b|is not a member of '(?:torch|at|c10|std)|"
+    r"\b(?:AT|TORCH|C10)_\w+[\"'] (?:is undefined|was not declared)|incomplete (?:class )?type|"
+    r"undefined reference|[\"']py[\"']|pybind11|is not a class or namespace|light/|torch/include/|"
     r"must be a class or namespace name"
 )
 _TORCH = """\
 #pragma once
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cfloat>
+#include <climits>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <numeric>
 #include <optional>
+#include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 #include <ATen/core/Tensor.h>
 #include <ATen/Dispatch.h>

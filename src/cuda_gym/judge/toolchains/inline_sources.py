@@ -152,8 +152,8 @@ class _Walk:
                 targets, value = statement.targets, statement.value
             case ast.AnnAssign(value=ast.expr()):
                 targets, value = [statement.target], statement.value
-            case ast.AugAssign(op=ast.Add(), target=ast.Name(id=target)):
-                name = ast.copy_location(ast.Name(target, ast.Load()), statement)
+            case ast.AugAssign(op=ast.Add(), target=ast.Name(id=added_to)):
+                name = ast.copy_location(ast.Name(added_to, ast.Load()), statement)
                 sum_of = ast.BinOp(name, ast.Add(), statement.value)
                 targets, value = [statement.target], ast.copy_location(sum_of, statement)
         for name_ in _bound_names([statement]):
@@ -249,7 +249,7 @@ def _arguments(call: ast.Call, names: Mapping[str, Any]) -> dict[str, Any]:
 def _texts(call: ast.Call, given: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = given.get(key) or []
     texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
         raise Unknown(f"{key}, which is neither a string nor a list of strings", call.lineno)
     return tuple(texts)
 
