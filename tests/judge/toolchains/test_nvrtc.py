@@ -217,7 +217,10 @@ def test_a_compiler_that_dies_is_nobodys_error_and_is_replaced(toolchain: NvrtcT
         toolchain.build(submission(BOMB))
     timer.join()
     warm()
-    os.kill(nvrtc_pool._idle[-1]._process.pid, signal.SIGKILL)
+    victim = nvrtc_pool._idle[-1]._process.pid
+    os.kill(victim, signal.SIGKILL)
+    while _runs(victim):
+        time.sleep(0.01)
     assert toolchain.build(submission(RIGHT)).kernels
 
 

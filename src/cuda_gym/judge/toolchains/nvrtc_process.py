@@ -13,6 +13,7 @@ which whoever asks keeps, and what one text does to the compiler of the next: it
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
@@ -78,7 +79,16 @@ def _version() -> tuple[int, int]:
     status, major, minor = nvrtc.nvrtcVersion()
     if int(status) != SUCCESS:
         raise RuntimeError(f"nvrtcVersion gives {status.name}")
+    _load_builtins()
     return major, minor
+
+
+def _load_builtins() -> None:
+    """Load the library that NVRTC opens by its name alone: some wheels do not say where it lies."""
+    mapped = Path("/proc/self/maps").read_text().split()
+    for path in {Path(word) for word in mapped if "/libnvrtc.so" in word}:
+        for builtins in path.parent.glob("libnvrtc-builtins.so*"):
+            ctypes.CDLL(str(builtins))
 
 
 def _compile(unit: str, options: Sequence[str], headers: Mapping[str, str]) -> dict[str, Any]:
