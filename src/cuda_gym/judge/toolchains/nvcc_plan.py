@@ -93,7 +93,7 @@ def read_plan(said: str, seed: str) -> Plan | None:
     commands = [line for line in lines if not _ANY_ASSIGNMENT.match(line)]
     commands = [line for line in commands if _program(line) != "rm"]
     size = len(_UNIT)
-    if not commands or len(commands) % size != 1:
+    if len(commands) <= size or len(commands) % size != 1:
         return None
     ids: dict[str, str] = {}
     units = []
