@@ -27,6 +27,7 @@ from cuda_gym.judge.toolchains.extension_flags import standard_of
 from cuda_gym.judge.toolchains.extension_headers import light_headers
 from cuda_gym.judge.toolchains.extension_units import ExtensionSources
 from cuda_gym.judge.toolchains.launch_recorder_build import RecorderObjects
+from cuda_gym.judge.toolchains.nvcc_object import compile_object
 from cuda_gym.judge.toolchains.nvrtc_headers import device_headers
 from cuda_gym.judge.toolchains.toolkit_facts import cuda_runtime, toolkit_release
 from cuda_gym.judge.toolchains.torch_files import TorchFiles
@@ -180,9 +181,14 @@ def _compile(
         flags.append(f"-gencode=arch={generate},code={tools.architecture}")
     else:
         includes += _toolkit_folders(tools.nvcc)
-    command = [*flags, "-I.", *(f"-isystem={f}" if is_cuda else f"-isystem{f}" for f in includes)]
-    compiler = replace(tools.nvcc, memory_kib=_MEMORY_KIB) if is_cuda else tools.host
-    return _run(compiler, [*command, "-c", unit, "-o", target], place, deadline)
+    flags += ["-I.", *(part for folder in includes for part in ("-isystem", folder))]
+    if not is_cuda:
+        return _run(tools.host, [*flags, "-c", unit, "-o", target], place, deadline)
+    nvcc = replace(tools.nvcc, memory_kib=_MEMORY_KIB)
+    status, text = compile_object(
+        nvcc, flags, sources.files, unit, target, folder=place, deadline=deadline
+    )
+    return Said(status=status, text=text)
 
 
 def _toolkit_folders(nvcc: Compiler) -> list[str]:
