@@ -158,6 +158,23 @@ def test_what_the_assembler_refuses_is_told(toolchain: NvrtcToolchain) -> None:
 
 
 @needs_nvrtc
+def test_occupancy_and_local_memory_are_told_as_by_nvcc(toolchain: NvrtcToolchain) -> None:
+    build = toolchain.build(
+        submission(
+            "__global__ void __launch_bounds__(256) f(float* x, int n) {\n"
+            "  float kept[100];\n  for (int i = 0; i < n; ++i) kept[i] = x[i];\n"
+            "  x[0] = kept[n / 2];\n}"
+        )
+    )
+    (kernel,) = build.kernels
+    assert (kernel.block_threads, kernel.stack_bytes) == (256, 400)
+    assert kernel.occupancy
+    (warning,) = build.diagnostics
+    assert (warning.file, warning.line) == ("kernels/a.cu", 1)
+    assert "400 bytes" in warning.message
+
+
+@needs_nvrtc
 @pytest.mark.parametrize(
     "text",
     [

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from cuda_gym.core.findings import Build, Diagnostic, KernelResources, Severity
 from cuda_gym.errors import CompileError
-from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
 
-__all__ = ["LIBRARY_NAME", "find_or_build", "read_diagnostics", "refusal"]
+__all__ = ["LIBRARY_NAME", "find_or_build", "own_version", "read_diagnostics", "refusal"]
 
 LIBRARY_NAME = "kernels.so"
 """The library in the entry of a build."""
@@ -43,6 +44,13 @@ def find_or_build(
         kernels=tuple(KernelResources(**kernel) for kernel in facts["kernels"]),
         diagnostics=read_diagnostics(facts["diagnostics"]),
     )
+
+
+@lru_cache
+def own_version() -> str:
+    """Content hash of the toolchains for GPUs: what a build tells of its kernels is their doing."""
+    paths = sorted(Path(__file__).parent.glob("*.py"))
+    return digest(*(part for path in paths for part in (path.name, path.read_text("utf-8"))))
 
 
 def read_diagnostics(plain: Iterable[Mapping[str, Any]]) -> tuple[Diagnostic, ...]:

@@ -11,9 +11,7 @@ needs no GPU. Not covered: running the library (`launch_recorder`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +20,14 @@ from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Submission
 from cuda_gym.judge.toolchains.block_sizes import with_known_blocks
 from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
-from cuda_gym.judge.toolchains.builds import LIBRARY_NAME, find_or_build, refusal
+from cuda_gym.judge.toolchains.builds import LIBRARY_NAME, find_or_build, own_version, refusal
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 from cuda_gym.judge.toolchains.kernel_warnings import local_memory_warnings, require_static_shared
 from cuda_gym.judge.toolchains.launch_recorder_build import recorder_objects, recorder_version
 from cuda_gym.judge.toolchains.nvcc_diagnostics import parse_nvcc
 from cuda_gym.judge.toolchains.nvcc_run import run_nvcc
+from cuda_gym.judge.toolchains.occupancy import capability_of
 from cuda_gym.judge.toolchains.ptxas import read_resources
 from cuda_gym.judge.toolchains.toolkit import find_nvcc
 from cuda_gym.judge.toolchains.toolkit_facts import (
@@ -49,7 +48,6 @@ _FLAGS = (
     "-shared",
     "-Xlinker=--no-undefined",
 )
-_NUMBER = re.compile(r"\d+")
 
 
 class NvccToolchain:
@@ -102,7 +100,7 @@ class NvccToolchain:
         files = kernel_files(submission)
         compiler = self._compiler()
         parts = [part for path in sorted(files) for part in (path, files[path])]
-        identity = (compiler.identity, recorder_version(), _own_version(), self._architecture)
+        identity = (compiler.identity, recorder_version(), own_version(), self._architecture)
         key = digest("nvcc", *identity, *parts)
         return find_or_build(
             self._cache,
@@ -146,20 +144,9 @@ class NvccToolchain:
             if status:
                 raise refusal(said, diagnostics, folder)
             require_static_shared(read_resources(said), files)
-            kernels = with_known_blocks(read_resources(said), files, self._capability)
+            capability = capability_of(self._architecture)
+            kernels = with_known_blocks(read_resources(said), files, capability)
             diagnostics = (*diagnostics, *local_memory_warnings(kernels, files))
             facts = {"kernels": as_plain(kernels), "diagnostics": as_plain(diagnostics)}
             entry = self._cache.publish(key, {LIBRARY_NAME: folder / LIBRARY_NAME}, facts)
             return entry, facts
-
-    @property
-    def _capability(self) -> tuple[int, int]:
-        found = _NUMBER.search(self._architecture)
-        return divmod(int(found[0]), 10) if found else (0, 0)
-
-
-@lru_cache
-def _own_version() -> str:
-    """Content hash of the toolchains: what a build tells of its kernels is their doing."""
-    paths = sorted(Path(__file__).parent.glob("*.py"))
-    return digest(*(part for path in paths for part in (path.name, path.read_text("utf-8"))))

@@ -22,12 +22,14 @@ from cuda_gym.core.findings import Build, BuildForm, Diagnostic, Severity
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.block_sizes import with_known_blocks
 from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
-from cuda_gym.judge.toolchains.builds import find_or_build, refusal
+from cuda_gym.judge.toolchains.builds import find_or_build, own_version, refusal
 from cuda_gym.judge.toolchains.cubin_symbols import kernel_symbols
 from cuda_gym.judge.toolchains.direct_kernels import launches_directly
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 from cuda_gym.judge.toolchains.kernel_only import host_code
+from cuda_gym.judge.toolchains.kernel_warnings import local_memory_warnings, require_static_shared
 from cuda_gym.judge.toolchains.nvcc_diagnostics import parse_nvcc
 from cuda_gym.judge.toolchains.nvrtc_headers import (
     ALWAYS,
@@ -43,6 +45,7 @@ from cuda_gym.judge.toolchains.nvrtc_pool import (
     nvrtc_version,
     warm,
 )
+from cuda_gym.judge.toolchains.occupancy import capability_of
 from cuda_gym.judge.toolchains.ptxas import read_resources
 
 __all__ = ["INDEX_NAME", "NvrtcCannot", "NvrtcToolchain"]
@@ -115,8 +118,8 @@ class NvrtcToolchain:
         found = device_headers(nvrtc_version()[0])
         options = _options(self._architecture, found)
         parts = [part for path in sorted(files) for part in (path, files[path])]
-        headers = (*C_HEADERS, *C_HEADERS.values())
-        key = digest("nvrtc", self.name, found.version if found else "", *options, *headers, *parts)
+        identity = (self.name, found.version if found else "", own_version())
+        key = digest("nvrtc", *identity, *options, *parts)
         build = find_or_build(
             self._cache,
             key,
@@ -150,11 +153,21 @@ class NvrtcToolchain:
                 for name, path in cubins.items()
             ]
             (folder / INDEX_NAME).write_text(json.dumps(index), encoding="utf-8")
-            names = {name for one in index for name in one["kernels"]}
-            told = tuple(d for d in diagnostics if not _is_called_idle(d, names))
-            facts = {"kernels": as_plain(read_resources(log)), "diagnostics": as_plain(told)}
+            facts = self._facts(log, diagnostics, files)
             built = {INDEX_NAME: folder / INDEX_NAME, **cubins}
             return self._cache.publish(key, built, facts), facts
+
+    def _facts(
+        self, log: str, diagnostics: Sequence[Diagnostic], files: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """What a build tells of its kernels."""
+        taken = read_resources(log)
+        require_static_shared(taken, files)
+        kernels = with_known_blocks(taken, files, capability_of(self._architecture))
+        names = {kernel.name.rpartition("::")[2] for kernel in kernels}
+        told = [d for d in diagnostics if not _is_called_idle(d, names)]
+        told += local_memory_warnings(kernels, files)
+        return {"kernels": as_plain(kernels), "diagnostics": as_plain(tuple(told))}
 
 
 _FLAGS = (

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CAPABILITIES", "Capability", "Occupancy", "occupancy_of"]
+__all__ = ["CAPABILITIES", "Capability", "Occupancy", "capability_of", "occupancy_of"]
 
 _WARP = 32
 _REGISTERS = 64 << 10
@@ -88,6 +88,16 @@ CAPABILITIES = {
     (12, 1): _capability(48, 24, 100),
 }
 """By compute capability."""
+
+
+def capability_of(architecture: str) -> tuple[int, int]:
+    """The compute capability that an architecture is for.
+
+    >>> capability_of("sm_90a"), capability_of("sm_120")
+    ((9, 0), (12, 0))
+    """
+    major, minor = divmod(int("".join(filter(str.isdigit, architecture))), 10)
+    return major, minor
 
 
 def occupancy_of(
