@@ -34,11 +34,15 @@ class CudaToolchain:
     Args:
         device: Which.
         cache: Where builds are kept; None is the user's.
+        gpu: What is known of it; None asks the driver. Nothing is run, so that it need not be here.
     """
 
-    def __init__(self, device: Device, cache: BuildCache | None = None) -> None:
+    def __init__(
+        self, device: Device, cache: BuildCache | None = None, *, gpu: Gpu | None = None
+    ) -> None:
         self._device = device
         self._cache = cache or BuildCache()
+        self._known_gpu = gpu
 
     @property
     def name(self) -> str:
@@ -91,7 +95,7 @@ class CudaToolchain:
 
     @cached_property
     def _gpu(self) -> Gpu:
-        return find_gpu(self._device)
+        return self._known_gpu or find_gpu(self._device)
 
     @cached_property
     def _architecture(self) -> str:
@@ -114,4 +118,5 @@ class CudaToolchain:
 
     @cached_property
     def _extension(self) -> ExtensionToolchain:
-        return ExtensionToolchain(self._architecture, self._cache)
+        driver_cuda = self._gpu.cuda_version
+        return ExtensionToolchain(self._architecture, self._cache, driver_cuda=driver_cuda)
