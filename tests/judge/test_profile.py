@@ -80,3 +80,13 @@ def test_a_submission_that_breaks_after_the_race_keeps_its_verdict_and_loses_its
     assert verdict.outcome is Outcome.CORRECT, verdict.summary
     assert verdict.profile is not None
     assert verdict.profile.kernels == ()
+
+
+def test_a_device_without_counters_says_so_and_times_all_the_same(
+    judge: Judge, scale_task: Task, scale_submission: Submission
+) -> None:
+    verdict = judge.judge(scale_task, scale_submission, counters=True)
+    assert verdict.timing is not None
+    assert verdict.profile is not None
+    assert verdict.profile.counters == ()
+    assert verdict.profile.no_counters == "The device cpu offers no counters"
