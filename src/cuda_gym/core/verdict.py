@@ -45,7 +45,9 @@ class Timing:
     num_calls: int
     """Timed calls of the submission, each with new content."""
     timer: str
-    """Which clock: `wall` on cpu."""
+    """Which clock: `wall` on cpu, `events behind a gate` on a GPU, ungated where a submission waits."""
+    host_us: float | None = None
+    """How long a call of the submission keeps the host; None where that is its time."""
     num_disturbed: int = 0
     """Pairs of blocks during which other processes took the cores."""
     steady: bool = True
@@ -67,6 +69,11 @@ class Timing:
                 f"times and speed-ups are positive; got time_us={self.time_us}, "
                 f"compile_us={self.compile_us}, speedup={self.speedup}"
             )
+
+    @property
+    def is_launch_bound(self) -> bool:
+        """Whether a user waits for the host: its time is more than half as long again as the device's."""
+        return self.host_us is not None and self.host_us > 1.5 * self.time_us
 
     @property
     def eager_speedup(self) -> float | None:

@@ -12,21 +12,21 @@ from __future__ import annotations
 
 import random
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuda_gym.core.findings import DrawFindings, Findings, Outcome
 from cuda_gym.core.task import Submission, Task
-from cuda_gym.core.verdict import Profile, Timing, Work
-from cuda_gym.errors import AgentError, MachineError
-from cuda_gym.judge.profiling.timing import TimingPlan
-from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
-from cuda_gym.judge.sandbox.counted_runs import CountedRuns
-from cuda_gym.judge.sandbox.deadlines import Deadlines
-from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.core.verdict import DeviceRates, Profile, Telemetry, Timing, Work
+from cuda_gym.errors import AgentError, MachineError, Refused
+from cuda_gym.judge.head_start import HeadStart
+from cuda_gym.judge.means import Means
+from cuda_gym.judge.profiling import telemetry
+from cuda_gym.judge.profiling.nvml import energy_between
+from cuda_gym.judge.profiling.roofline import is_below_floor
 from cuda_gym.judge.sandbox.match import Match
-from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
+from cuda_gym.judge.sandbox.pool import OpenReference
+from cuda_gym.judge.sandbox.processes import own_processes
 from cuda_gym.judge.sandbox.protocol import Loaded
-from cuda_gym.judge.sandbox.sanitized_runs import SanitizedRuns
 from cuda_gym.judge.sandbox.workers import CandidateCrash, CandidateWorker
 from cuda_gym.judge.verification.conclusions import (
     conclude_draws,
@@ -34,65 +34,71 @@ from cuda_gym.judge.verification.conclusions import (
     conclude_memory,
 )
 
-__all__ = ["Attempt", "Means"]
+__all__ = ["Attempt"]
 
-
-@dataclass(frozen=True, kw_only=True)
-class Means:
-    """What a judge has to try submissions with."""
-
-    pool: WorkerPool
-    lock: DeviceLock
-    checks: CheckedRuns | SanitizedRuns
-    counts: CountedRuns
-    deadlines: Deadlines
-    plan: TimingPlan
-    num_threads: int
+_NOTHING_YET = Findings(outcome=None, summary="Nothing was compiled yet.")
 
 
 class Attempt:
     """What one attempt comes to."""
 
     def __init__(
-        self, task: Task, submission: Submission, compiled: Findings, means: Means
+        self, task: Task, submission: Submission, means: Means, *, seed: int | None = None
     ) -> None:
-        self.findings = compiled
+        self.findings = _NOTHING_YET
         self.loaded: Loaded | None = None
         self.timing: Timing | None = None
         self.profile: Profile | None = None
+        self.telemetry: Telemetry | None = None
         self._task = task
         self._submission = submission
-        self._compiled = compiled
+        self._compiled = _NOTHING_YET
         self._means = means
+        self._seed = secrets.randbits(48) if seed is None else seed
+        self._head_start: HeadStart | None = None
         self._candidate: CandidateWorker | None = None
         self._draws: tuple[DrawFindings, ...] = ()
 
-    def run(self, seed: int | None, *, counters: bool = False) -> None:
-        """Prove and check; race as well where there is the seed of a Verdict.
+    def begin(self) -> None:
+        """Do what can be done while the submission is compiled; returns at once."""
+        self._head_start = HeadStart(self._task, self._means, self._seed)
+
+    def abandon(self, findings: Findings) -> None:
+        """It was not compiled, and that is all there is to find."""
+        self.findings = findings
+        if self._head_start is not None:
+            self._head_start.abandon()
+
+    def run(self, compiled: Findings, *, races: bool = False, counters: bool = False) -> None:
+        """Prove and check a compiled submission.
 
         Args:
-            seed: Of the draws; None proves and checks only.
+            compiled: It, and what the compiler said.
+            races: Whether it is raced, too, if it is right.
             counters: Whether the hardware's counters are read after the race.
 
         Raises:
             TaskError: the task cannot be judged.
         """
+        self.findings = self._compiled = compiled
         means = self._means
         checking = means.checks.build(self._submission) if means.checks.in_every_judgement else None
         try:
             with means.pool.reference(self._task) as reference:
                 work = None
-                if seed is not None:
+                if races:
                     with means.lock.shared():
                         reference.baseline()
                         work = reference.work()
-                match = self._prove(reference, seed)
+                match = self._prove(reference)
                 if checking is not None:
                     memory = means.checks.try_run(
                         self._task, self._submission, reference, checking.result()
                     )
                     self.findings = conclude_memory(self.findings, memory)
-                if match is not None and self._may_race and seed is not None:
+                if match is not None and self._may_race and races:
+                    if checking is not None:
+                        match.reload()  # the check has moved the reference's weights
                     self._race(reference, match, work)
                     if counters:
                         self._count(reference)
@@ -103,14 +109,20 @@ class Attempt:
                 checking.cancel()
             if self._candidate is not None:
                 self._candidate.close()
+            elif self._head_start is not None:
+                self._head_start.abandon()
 
-    def check_memory(self) -> None:
+    def check_memory(self, compiled: Findings) -> None:
         """Check only, and say so where it cannot be done.
+
+        Args:
+            compiled: The submission, and what the compiler said.
 
         Raises:
             TaskError: the task cannot be judged.
         """
         means = self._means
+        self.findings = self._compiled = compiled
         try:
             build = means.checks.build(self._submission).result()
             if build is None:
@@ -134,19 +146,20 @@ class Attempt:
     def _may_race(self) -> bool:
         return self.findings.outcome is Outcome.CORRECT
 
-    def _prove(self, reference: OpenReference, seed: int | None) -> Match | None:
+    def _prove(self, reference: OpenReference) -> Match | None:
         """Run the hidden draws; None where the process is gone, of which the check may know more."""
         build, means = self._compiled.build, self._means
         assert build is not None
         try:
             with means.lock.shared():
-                self._candidate = means.pool.fork()
+                begun = self._head_start
+                self._candidate = means.pool.fork() if begun is None else begun.candidate()
                 match = Match(
                     reference.worker,
                     self._candidate,
                     opened=reference.opened,
                     deadlines=means.deadlines,
-                    generator=random.Random(secrets.randbits(64) if seed is None else seed),
+                    generator=random.Random(self._seed),
                 )
                 self.loaded = match.load(
                     self._task, self._submission, build, num_threads=means.num_threads
@@ -159,19 +172,48 @@ class Attempt:
         return match
 
     def _race(self, reference: OpenReference, match: Match, work: Work | None) -> None:
+        means = self._means
+        with means.lock.exclusive():
+            before = telemetry.read_device(means.device, own_pids=own_processes())
+            rates = reference.rates()
+            self._race_once(reference, match)
+            if self._below_floor(reference, rates) and (
+                why := self._race_again(reference, match, rates)
+            ):
+                raise Refused(why)
+            after = telemetry.read_device(means.device, own_pids=own_processes())
+        assert self.profile is not None
+        self.profile = replace(self.profile, work=work, rates=rates)
+        self.telemetry = energy_between(before, after)
+
+    def _race_once(self, reference: OpenReference, match: Match) -> None:
         loaded, build = self.loaded, self._compiled.build
         assert loaded is not None
         assert build is not None
-        match.reload()  # the check has moved the reference's weights
-        with self._means.lock.exclusive():
-            self.timing, profile = match.race(
-                self._means.pool.dry(),
-                self._means.plan,
-                reference.baseline,
-                build,
-                prepare_ns=loaded.prepare_ns,
-            )
-            self.profile = replace(profile, work=work, rates=reference.rates())
+        self.timing, self.profile = match.race(
+            self._means.pool.dry(),
+            self._means.plan,
+            reference.baseline,
+            build,
+            prepare_ns=loaded.prepare_ns,
+        )
+
+    def _race_again(self, reference: OpenReference, match: Match, rates: DeviceRates) -> str | None:
+        """Why the time cannot be true, if it is not another one now."""
+        self._race_once(reference, match)
+        why = self._below_floor(reference, rates)
+        if why:
+            self.timing = self.profile = None
+        return why
+
+    def _below_floor(self, reference: OpenReference, rates: DeviceRates) -> str | None:
+        assert self.timing is not None
+        return is_below_floor(
+            self.timing.time_us,
+            written_bytes=reference.opened["written_bytes"],
+            influential_bytes=reference.opened["influential_bytes"],
+            rates=rates,
+        )
 
     def _count(self, reference: OpenReference) -> None:
         """Let the hardware count one call; the process that raced is no longer needed."""

@@ -9,15 +9,23 @@ Covered: errors of the compiler come before those of signatures, since it tells 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from pathlib import Path
 
 from cuda_gym.core.device import Device
-from cuda_gym.core.findings import Build
+from cuda_gym.core.findings import Build, BuildForm
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import CompileError
-from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.toolchains.device_rules import device_rule_warnings
 from cuda_gym.judge.toolchains.direct_kernels import launches_directly, parse_kernels
+from cuda_gym.judge.toolchains.extension_rules import (
+    inline_texts,
+    require_no_bindings,
+    require_own_kernels,
+)
+from cuda_gym.judge.toolchains.function_places import extern_c_warnings
 from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.toolchains.print_warnings import print_warnings
 from cuda_gym.judge.toolchains.stream_warnings import stream_warnings
@@ -35,10 +43,18 @@ def build_submission(
     *,
     device: Device,
     toolchain: Toolchain,
-    lock: DeviceLock,
+    held: Callable[[], AbstractContextManager[None]],
     deadline_s: float,
 ) -> Build:
     """The build, with the warnings of the compiler and ours.
+
+    Args:
+        task: Its rules.
+        submission: What is built.
+        device: Where it will run.
+        toolchain: The device's.
+        held: What is held while the compiler runs: the lock of a device that it takes time from.
+        deadline_s: For the compiler.
 
     Raises:
         AgentError: it breaks the rules, does not compile, or cannot run on the device.
@@ -48,13 +64,20 @@ def build_submission(
     if source is None:
         raise CompileError("There is no model_new.py. Write one with a class ModelNew(nn.Module).")
     check_model(source, device=device, library=task.library)
+    if device.kind == "cpu":
+        require_no_bindings(submission)
     files = {path: text for path, text in submission.files if path != "model_new.py"}
-    check_kernels(files, task.library)
-    with lock.shared():
+    check_kernels({**files, **inline_texts(source)}, task.library)
+    with held():
         build = toolchain.build(submission, deadline_s=deadline_s)
+    if build.form is BuildForm.EXTENSION:
+        require_own_kernels(Path(build.library), task.library)
+        warnings = (*stream_warnings(files), *print_warnings(files), *operator_warnings(source))
+        return replace(build, diagnostics=(*build.diagnostics, *warnings))
     launchers = parse_launchers(files, required=not launches_directly(source))
     warnings = (
         *stream_warnings(files),
+        *extern_c_warnings(files, source),
         *print_warnings(files),
         *device_rule_warnings(files),
         *operator_warnings(source),

@@ -18,16 +18,19 @@ import contextlib
 import secrets
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cuda_gym.core.device import Device
 from cuda_gym.core.findings import Findings, Outcome
 from cuda_gym.core.task import Submission, Task
-from cuda_gym.core.verdict import Verdict
+from cuda_gym.core.verdict import Fingerprint, Verdict
 from cuda_gym.errors import AgentError, MachineError, TaskError
-from cuda_gym.judge.attempt import Attempt, Means
+from cuda_gym.judge.attempt import Attempt
 from cuda_gym.judge.compilation import build_submission
+from cuda_gym.judge.device_facts import facts_of
+from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.timing import TimingPlan
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
@@ -52,7 +55,8 @@ class JudgeConfig:
     max_references: int = 2
     """Reference processes that are kept, the least recently used one leaves first."""
     deadlines: Deadlines = field(default_factory=Deadlines)
-    timing: TimingPlan = field(default_factory=TimingPlan)
+    timing: TimingPlan | None = None
+    """How long to race; None takes what suits the device."""
     folder: Path | None = None
     """Where admissions, baselines and compiled references are remembered; None is the user's."""
 
@@ -62,13 +66,15 @@ class Judge:
 
     def __init__(self, device: Device, config: JudgeConfig | None = None) -> None:
         self._device = device
+        self._facts = facts_of(device)
         self._config = config or JudgeConfig()
         self._num_threads = self._config.num_threads or telemetry.num_cores()
         self._toolchain = make_toolchain(device)
         self._lock = DeviceLock(device)
         self._pool = WorkerPool(
+            device,
             num_threads=self._num_threads,
-            memory_bytes=self._config.memory_bytes,
+            memory_bytes=self._config.memory_bytes + self._facts.address_bytes,
             max_references=self._config.max_references,
             folder=self._config.folder,
             deadlines=self._config.deadlines,
@@ -93,8 +99,10 @@ class Judge:
             checks=self._checks,
             counts=CountedRuns(device, self._lock, deadlines=deadlines, num_threads=num_threads),
             deadlines=self._config.deadlines,
-            plan=self._config.timing,
+            plan=self._config.timing or self._facts.plan,
+            device=device,
             num_threads=self._num_threads,
+            ahead=ThreadPoolExecutor(thread_name_prefix="made ahead"),
         )
 
     @property
@@ -125,7 +133,7 @@ class Judge:
                 submission,
                 device=self._device,
                 toolchain=self._toolchain,
-                lock=self._lock,
+                held=self._lock.shared if self._facts.builds_disturb else contextlib.nullcontext,
                 deadline_s=self._config.deadlines.build_s,
             )
         except (AgentError, MachineError) as error:
@@ -153,14 +161,16 @@ class Judge:
         """
         if check not in ("values", "memory"):
             raise ValueError(f"There is no check {check!r}; it is 'values' or 'memory'.")
+        attempt = Attempt(task, submission, self._means)
+        if check == "values":
+            attempt.begin()
         findings = self.compile(task, submission)
         if findings.outcome is not None:
-            return findings
-        attempt = Attempt(task, submission, findings, self._means)
-        if check == "memory":
-            attempt.check_memory()
+            attempt.abandon(findings)
+        elif check == "memory":
+            attempt.check_memory(findings)
         else:
-            attempt.run(seed=None)
+            attempt.run(findings)
         return attempt.findings
 
     def judge(
@@ -184,38 +194,50 @@ class Judge:
         """
         start = time.monotonic()
         seed = secrets.randbits(48) if seed is None else seed
+        attempt = Attempt(task, submission, self._means, seed=seed)
+        attempt.begin()
         findings = self.compile(task, submission)
-        attempt = Attempt(task, submission, findings, self._means)
         if findings.outcome is None:
-            attempt.run(seed, counters=counters)
-        loaded = attempt.loaded
+            attempt.run(findings, races=True, counters=counters)
+        else:
+            attempt.abandon(findings)
         return Verdict(
             outcome=attempt.findings.outcome or Outcome.MACHINE_ERROR,
             task_id=task.id,
             submission=submission.hash,
             device=str(self._device),
             findings=attempt.findings,
-            fingerprint=None
-            if loaded is None
-            else fingerprint_of(
-                task,
-                loaded,
-                num_threads=self._num_threads,
-                toolchain=self._toolchain.name,
-                torch=self._pool.torch,
-            ),
+            fingerprint=self._fingerprint(task, attempt),
             timing=attempt.timing,
             profile=attempt.profile,
-            telemetry=telemetry.read_cpu(),
-            unranked=None if loaded is None else why_unranked(loaded, attempt.timing),
+            telemetry=attempt.telemetry or telemetry.read_device(self._device),
+            unranked=None
+            if attempt.loaded is None
+            else why_unranked(attempt.loaded, attempt.timing, attempt.telemetry),
             seed=seed,
             judge_s=time.monotonic() - start,
         )
 
     def close(self) -> None:
         """End all processes; safe to call twice."""
+        self._means.ahead.shutdown(wait=False, cancel_futures=True)
         self._checks.close()
         self._pool.close()
+
+    def _fingerprint(self, task: Task, attempt: Attempt) -> Fingerprint | None:
+        build, loaded = attempt.findings.build, attempt.loaded
+        if loaded is None:
+            return None
+        plan = self._config.timing or self._facts.plan
+        return fingerprint_of(
+            task,
+            loaded,
+            device=telemetry.device_name(self._device, num_threads=self._num_threads),
+            toolchain=self._toolchain.name if build is None else build.toolchain,
+            torch=self._pool.torch,
+            timer=plan.timer if attempt.timing is None else attempt.timing.timer,
+            transport=self._facts.transport,
+        )
 
 
 _judges: dict[Device, Judge] = {}

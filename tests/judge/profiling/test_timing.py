@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from cuda_gym.errors import Refused, WrongOutput
-from cuda_gym.judge.profiling.race import race
+from cuda_gym.judge.profiling.race import Block, race
 from cuda_gym.judge.profiling.timing import (
     Pair,
     TimingPlan,
@@ -15,6 +15,17 @@ from cuda_gym.judge.profiling.timing import (
 )
 
 PLAN = TimingPlan(max_calls=64, min_pairs=4, max_pairs=12)
+
+
+def block(
+    call_us: Sequence[float], *, wall_us: float = 0.0, host_us: float = 10.0, num_ungated: int = 0
+) -> Block:
+    return Block(
+        call_us=tuple(call_us),
+        host_us=(host_us,) * len(call_us),
+        num_ungated=num_ungated,
+        wall_us=wall_us,
+    )
 
 
 class ScriptedReference:
@@ -32,9 +43,10 @@ class ScriptedReference:
         self.log.append("new")
         return self.content_bytes
 
-    def run(self, count: int) -> Sequence[float]:
+    def run(self, count: int, *, gate_us: float = 0.0) -> Block:
         self.log.append("reference")
-        return [self.us * self.generator.uniform(1 - self.noise, 1 + self.noise)] * count
+        us = self.us * self.generator.uniform(1 - self.noise, 1 + self.noise)
+        return block([us] * count)
 
     def check(self, count: int) -> None:
         if self.wrong_after is not None and len(self.made) > self.wrong_after:
@@ -47,10 +59,10 @@ class ScriptedCandidate:
     def __init__(self, reference: ScriptedReference, us: float, hidden: float = 0.0) -> None:
         self.reference, self.us, self.hidden = reference, us, hidden
 
-    def run(self, count: int, *, dry: bool = False) -> tuple[Sequence[float], float]:
+    def run(self, count: int, *, gate_us: float = 0.0, dry: bool = False) -> Block:
         self.reference.log.append("dry" if dry else "candidate")
         per_call = 20.0 if dry else 20.0 + self.us + self.hidden
-        return [0.0 if dry else self.us] * count, per_call * count
+        return block([0.0 if dry else self.us] * count, wall_us=per_call * count)
 
 
 def test_the_sides_take_turns_in_going_first() -> None:
@@ -64,7 +76,7 @@ def test_the_sides_take_turns_in_going_first() -> None:
 
 def test_a_block_lasts_fifty_milliseconds_where_calls_allow_it_with_two_more_to_drop() -> None:
     reference = ScriptedReference(1000.0)
-    pairs, _ = race(reference, ScriptedCandidate(reference, 2500.0), PLAN)
+    pairs = race(reference, ScriptedCandidate(reference, 2500.0), PLAN).pairs
     assert {len(pair.reference_us) for pair in pairs} == {50}
     assert {len(pair.candidate_us) for pair in pairs} == {20}
     assert set(reference.made[2:]) == {52}
@@ -72,22 +84,28 @@ def test_a_block_lasts_fifty_milliseconds_where_calls_allow_it_with_two_more_to_
 
 def test_large_contents_make_small_blocks() -> None:
     reference = ScriptedReference(1000.0, content_bytes=100_000_000)
-    pairs, _ = race(reference, ScriptedCandidate(reference, 500.0), PLAN)
+    pairs = race(reference, ScriptedCandidate(reference, 500.0), PLAN).pairs
     assert {len(pair.candidate_us) for pair in pairs} == {2}
 
 
 def test_noise_makes_the_race_longer_within_bounds() -> None:
     calm, wild = ScriptedReference(1000.0), ScriptedReference(1000.0, noise=0.4)
-    short, _ = race(calm, ScriptedCandidate(calm, 500.0), PLAN)
-    long, _ = race(wild, ScriptedCandidate(wild, 500.0), PLAN)
+    short = race(calm, ScriptedCandidate(calm, 500.0), PLAN).pairs
+    long = race(wild, ScriptedCandidate(wild, 500.0), PLAN).pairs
     assert len(short) == PLAN.min_pairs
     assert PLAN.min_pairs < len(long) <= PLAN.max_pairs
 
 
 def test_the_speedup_is_the_ratio_of_what_was_claimed_where_the_clocks_agree() -> None:
     reference = ScriptedReference(1000.0)
-    pairs, first_us = race(reference, ScriptedCandidate(reference, 500.0), PLAN)
-    timing = summarise(pairs, PLAN, timer="wall", first_call_us=first_us, eager_over_compile=1.5)
+    raced = race(reference, ScriptedCandidate(reference, 500.0), PLAN)
+    timing = summarise(
+        raced.pairs,
+        PLAN,
+        timer=raced.timer,
+        first_call_us=raced.first_call_us,
+        eager_over_compile=1.5,
+    )
     assert timing.speedup == 2.0
     assert (timing.speedup_low, timing.speedup_high) == (2.0, 2.0)
     assert timing.eager_us == 1500.0
@@ -96,7 +114,7 @@ def test_the_speedup_is_the_ratio_of_what_was_claimed_where_the_clocks_agree() -
 
 def test_hidden_time_gains_thirty_percent_at_most() -> None:
     reference = ScriptedReference(2000.0)
-    pairs, _ = race(reference, ScriptedCandidate(reference, 1000.0, hidden=600.0), PLAN)
+    pairs = race(reference, ScriptedCandidate(reference, 1000.0, hidden=600.0), PLAN).pairs
     timing = summarise(pairs, PLAN, timer="wall")
     assert timing.clock_ratio == pytest.approx(1.595)
     assert timing.time_us == pytest.approx(1595.0 / 1.3)
@@ -113,7 +131,7 @@ def test_a_false_claim_for_some_calls_gains_no_more() -> None:
 
 def test_much_hidden_time_is_refused_with_both_numbers() -> None:
     reference = ScriptedReference(1000.0)
-    pairs, _ = race(reference, ScriptedCandidate(reference, 10.0, hidden=900.0), PLAN)
+    pairs = race(reference, ScriptedCandidate(reference, 10.0, hidden=900.0), PLAN).pairs
     with pytest.raises(Refused, match=r"10\.0 us a call.*at least 905\.0 us"):
         summarise(pairs, PLAN, timer="wall")
 
@@ -125,7 +143,7 @@ def test_on_a_busy_machine_hidden_time_is_credited_but_nobody_is_refused() -> No
 
 def test_a_gap_within_the_noise_is_neither_credited_nor_refused() -> None:
     reference = ScriptedReference(1000.0)
-    pairs, _ = race(reference, ScriptedCandidate(reference, 50.0, hidden=30.0), PLAN)
+    pairs = race(reference, ScriptedCandidate(reference, 50.0, hidden=30.0), PLAN).pairs
     assert summarise(pairs, PLAN, timer="wall").time_us == 50.0
 
 
@@ -139,10 +157,9 @@ def test_a_wrong_output_of_a_timed_call_ends_the_race() -> None:
 def test_disturbed_pairs_are_left_out_and_repeated() -> None:
     reference = ScriptedReference(1000.0)
     clock = iter([0.0, 1e9] * 3 + [1e9, 1e9] * 99)
-    pairs, _ = race(
-        reference, ScriptedCandidate(reference, 500.0), PLAN,
-        waited_us=lambda: next(clock),
-    )  # fmt: skip
+    pairs = race(
+        reference, ScriptedCandidate(reference, 500.0), PLAN, waited_us=lambda: next(clock)
+    ).pairs
     timing = summarise(pairs, PLAN, timer="wall")
     assert timing.num_disturbed == 3
     assert timing.num_blocks >= PLAN.min_pairs

@@ -23,7 +23,7 @@ torch.cuda.init(); torch.zeros(1, device="cuda")
 _, ancillary, _, _ = socket.socket(fileno=int(sys.argv[1])).recvmsg(1, 64)
 descriptor = array.array("i", ancillary[0][2])[0]
 region = CudaRegion.open(descriptor, int(sys.argv[2]), 0)
-floats = region.tensor().view(torch.float32)
+floats = region.flat().view(torch.float32)
 assert float(floats.sum()) == 3.0 * len(floats), floats
 floats.mul_(2.0)
 torch.cuda.synchronize()
@@ -37,7 +37,7 @@ def _context() -> None:
 
 def test_what_another_process_writes_is_seen() -> None:
     region = CudaRegion.create(1 << 20, 0)
-    floats = region.tensor().view(torch.float32)
+    floats = region.flat().view(torch.float32)
     floats.fill_(3.0)
     torch.cuda.synchronize()
     ours, theirs = socket.socketpair()
@@ -53,7 +53,7 @@ def test_what_another_process_writes_is_seen() -> None:
 
 
 def test_a_tensor_outlives_the_name_of_its_region() -> None:
-    floats = CudaRegion.create(4096, 0).tensor().view(torch.float32)
+    floats = CudaRegion.create(4096, 0).flat().view(torch.float32)
     floats.fill_(1.0)
     assert float(floats.sum()) == 1024.0
 

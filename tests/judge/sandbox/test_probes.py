@@ -49,7 +49,7 @@ def test_what_fails_is_told_by_what_happened_and_not_by_what_was_asked_for() -> 
     program = (
         "import ctypes, sys\n"
         "from cuda_gym.judge.sandbox import break_out, limits\n"
-        "limits.enter_namespaces = limits.enclose = lambda *_: NAMES\n"
+        "limits.enter_namespaces = limits.enclose = lambda *_, **__: NAMES\n"
         "limits.forbid_processes = limits.hide_memory = lambda *_: NAMES\n"
         "sys.argv = sys.argv[:1]\n"
         "break_out.main()\n"

@@ -26,7 +26,7 @@ compiled = torch.compile(lambda a: a * 2, backend="eager")
 compiled(x)
 sparse = x.to_sparse()
 seen = []
-num_replaced = refuse_torch_operators(on_refusal=lambda name, advice: seen.append(name))
+num_replaced = refuse_torch_operators("cpu", on_refusal=lambda name, advice: seen.append(name))
 gc.collect()
 
 def attempt(expression):

@@ -15,13 +15,25 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cuda_gym.judge.profiling.timing import (
-    CREDITED,
-    DRY_TOLERANCE,
     Pair,
     TimingPlan,
     bootstrap_interval,
     quiet,
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """What one side's calls took, in microseconds."""
+
+    call_us: tuple[float, ...]
+    """Of each call, by the device's time; claimed, where it is a submission's."""
+    host_us: tuple[float, ...]
+    """How long each call kept the host."""
+    num_ungated: int
+    """Calls that measure the host, for their gate opened before it was done."""
+    wall_us: float
+    """Of the whole block by our own clock; 0 where nobody looked."""
 
 
 class ReferenceSide(Protocol):
@@ -35,8 +47,8 @@ class ReferenceSide(Protocol):
         """
         ...
 
-    def run(self, count: int) -> Sequence[float]:
-        """Call on the first `count` of them; microseconds each."""
+    def run(self, count: int, *, gate_us: float = 0.0) -> Block:
+        """Call on the first `count` of them."""
         ...
 
     def check(self, count: int) -> None:
@@ -51,14 +63,28 @@ class ReferenceSide(Protocol):
 class CandidateSide(Protocol):
     """The submission in its own process."""
 
-    def run(self, count: int, *, dry: bool = False) -> tuple[Sequence[float], float]:
-        """Call on the first `count` contents: claimed microseconds each, and our own in all.
+    def run(self, count: int, *, gate_us: float = 0.0, dry: bool = False) -> Block:
+        """Call on the first `count` contents.
 
         Args:
             count: how many.
+            gate_us: how long the device waits before each call.
             dry: let a trusted process go through the motions without calling anything.
         """
         ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Race:
+    """What a race has shown."""
+
+    pairs: tuple[Pair, ...]
+    first_call_us: float
+    """Claimed for the very first call: nothing is warm, nothing was seen before."""
+    timer: str
+    """The clock that both sides were timed with."""
+    host_us: float
+    """How long a call of the submission keeps the host; claimed."""
 
 
 def race(
@@ -68,7 +94,7 @@ def race(
     *,
     best_compile_us: float | None = None,
     waited_us: Callable[[], float] = lambda: 0.0,
-) -> tuple[tuple[Pair, ...], float]:
+) -> Race:
     """Let both sides run until their ratio is known well enough.
 
     Args:
@@ -78,13 +104,10 @@ def race(
         best_compile_us: the best time of torch.compile that was ever seen on this machine.
         waited_us: a counter of the time during which threads of this machine waited for a core.
 
-    Returns:
-        The pairs, and the claimed microseconds of the very first call.
-
     Raises:
         WrongOutput: an output of a timed call is wrong.
     """
-    probe = _probe(reference, candidate)
+    probe = _probe(reference, candidate, plan)
     most = max(2, min(plan.max_calls, plan.max_content_bytes // max(probe.content_bytes, 1)))
     num_reference, num_candidate = (
         max(2, min(most, round(plan.block_s * 1e6 / max(us, 1.0))))
@@ -100,11 +123,21 @@ def race(
                 counts=(num_reference, num_candidate),
                 dropped=plan.dropped_calls if probe.candidate_us < 20_000 else 1,
                 reference_first=len(pairs) % 2 == 0,
-                dry=len(pairs) % 2 == 0 and _wants_dry_run(pairs, plan),
+                dry_tolerance=(
+                    plan.dry_tolerance
+                    if len(pairs) % 2 == 0 and _wants_dry_run(pairs, plan)
+                    else None
+                ),
+                gate_us=probe.gate_us,
                 waited_us=waited_us,
             )
         )
-    return tuple(pairs), probe.first_us
+    return Race(
+        pairs=tuple(pairs),
+        first_call_us=probe.first_us,
+        timer=probe.timer,
+        host_us=probe.host_us,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,27 +145,47 @@ class _Probe:
     """What four calls of each side tell."""
 
     first_us: float
-    """The candidate's very first call, alone: nothing is warm, nothing was seen before."""
     candidate_us: float
     reference_us: float
+    host_us: float
+    gate_us: float
+    timer: str
     content_bytes: int
 
 
-def _probe(reference: ReferenceSide, candidate: CandidateSide) -> _Probe:
+def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan) -> _Probe:
+    gate_us = plan.longest_gate_us
     reference.new_contents(1)
-    (first_us,), _ = candidate.run(1)
-    reference.run(1)
+    first = candidate.run(1, gate_us=gate_us)
+    reference.run(1, gate_us=gate_us)
     reference.check(1)
     content_bytes = reference.new_contents(3)
-    candidate_us, _ = candidate.run(3)
-    reference_us = reference.run(3)
+    theirs = candidate.run(3, gate_us=gate_us)
+    ours = reference.run(3, gate_us=gate_us)
     reference.check(3)
+    waits = theirs.num_ungated > 1  # one may be a hiccup of the host
+    host_us = statistics.median(theirs.host_us)
+    if gate_us and waits:
+        gate_us = 0.0
+    elif gate_us:
+        slower = max(host_us, min(ours.host_us))
+        gate_us = min(gate_us, max(_SHORTEST_GATE_US, _GATE * slower))
     return _Probe(
-        first_us=first_us,
-        candidate_us=min(candidate_us),
-        reference_us=min(reference_us),
+        first_us=first.call_us[0],
+        candidate_us=min(theirs.call_us),
+        reference_us=min(ours.call_us),
+        host_us=host_us,
+        gate_us=gate_us,
+        timer=UNGATED_TIMER if plan.longest_gate_us and waits else plan.timer,
         content_bytes=content_bytes,
     )
+
+
+UNGATED_TIMER = "events, ungated: the submission waits for the device"
+_GATE = 3.0
+"""The length of a gate, as a multiple of what a call keeps the host: with once, one in some calls is
+late, and reads twice its time (measured)."""
+_SHORTEST_GATE_US = 30.0
 
 
 def _wants_dry_run(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
@@ -141,7 +194,7 @@ def _wants_dry_run(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
     Only where the reference went first: whoever maps new contents first pays for it.
     """
     ratios = [p.clock_ratio for p in quiet(pairs, plan) if p.clock_ratio is not None]
-    return len(ratios) < 2 or min(ratios) > CREDITED
+    return len(ratios) < 2 or min(ratios) > plan.credited
 
 
 def _known(pairs: Sequence[Pair], plan: TimingPlan, elapsed_s: float) -> bool:
@@ -164,28 +217,32 @@ def _race_once(
     counts: tuple[int, int],
     dropped: int,
     reference_first: bool,
-    dry: bool,
+    dry_tolerance: float | None,
+    gate_us: float,
     waited_us: Callable[[], float],
 ) -> Pair:
-    """One block of each side on the same new contents; outputs of all calls are checked."""
+    """One block of each side on the same new contents; outputs of all calls are checked.
+
+    Where there is a tolerance, a dry run tells what our own clock is to leave out.
+    """
     num_reference, num_candidate = (count + dropped for count in counts)
     most = max(num_reference, num_candidate)
     reference.new_contents(most)
     waited, start = waited_us(), time.monotonic()
-    reference_us: Sequence[float] = reference.run(most) if reference_first else ()
-    claimed_us, wall_us = candidate.run(num_candidate)
-    if not reference_first:
-        reference_us = reference.run(most)
+    ours = reference.run(most, gate_us=gate_us) if reference_first else None
+    theirs = candidate.run(num_candidate, gate_us=gate_us)
+    if ours is None:
+        ours = reference.run(most, gate_us=gate_us)
     waiting = (waited_us() - waited) / ((time.monotonic() - start) * 1e6)
     reference.check(num_candidate)
     clock_us = None
-    if dry:
-        filling_us, dry_us = candidate.run(num_candidate, dry=True)
-        protocol_us = (dry_us - sum(filling_us)) * (1.0 + DRY_TOLERANCE)
-        clock_us = (wall_us - protocol_us) / num_candidate
+    if dry_tolerance is not None:
+        filled = candidate.run(num_candidate, gate_us=gate_us, dry=True)
+        protocol_us = (filled.wall_us - sum(filled.call_us)) * (1.0 + dry_tolerance)
+        clock_us = (theirs.wall_us - protocol_us) / num_candidate
     return Pair(
-        reference_us=tuple(reference_us[dropped:num_reference]),
-        candidate_us=tuple(claimed_us[dropped:]),
+        reference_us=ours.call_us[dropped:num_reference],
+        candidate_us=theirs.call_us[dropped:],
         clock_us=clock_us,
         waiting=waiting,
     )

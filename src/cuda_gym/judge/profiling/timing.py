@@ -6,9 +6,9 @@ block share their luck).
 
 A candidate's clock is a claim. So the judge keeps its own: from handing over the inputs until all
 outputs are there and the candidate is frozen. What the same protocol costs without any call is
-subtracted, and `DRY_TOLERANCE` of it for noise. What then remains, a call, may be `CREDITED` times
+subtracted, and `dry_tolerance` of it for noise. What then remains, a call, may be `credited` times
 what is claimed; beyond that the times are scaled, so that a false clock gains these two and no more:
-little for a long call, much for one that is shorter than what handing over costs. `REFUSED` times in every one of several
+little for a long call, much for one that is shorter than what handing over costs. `refused` times in every one of several
 undisturbed pairs, and the submission is refused.
 
 A pair during which threads had to wait for a core is disturbed: with two threads and a barrier, a
@@ -25,15 +25,6 @@ from dataclasses import dataclass
 
 from cuda_gym.core.verdict import Timing
 from cuda_gym.errors import Refused
-
-CREDITED = 1.3
-"""Honest submissions reach 1.0 to 1.3: the first calls of a block are slower than its fastest."""
-REFUSED = 2.0
-HIDDEN_US = 30.0
-"""A gap a call below this is the harness's own, and neither credited nor refused."""
-DRY_TOLERANCE = 0.25
-"""How well a dry run tells what the protocol costs. Measured on two shared cores, 4 MB in and 4 MB
-out: 1.9 ms a call, give or take 0.4. So no less than that can be seen through."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +49,46 @@ class TimingPlan:
     max_waiting: float = 0.25
     """Share of a pair's time that threads of this machine may wait for a core. Measured: up to 0.2 on a
     quiet machine, without any effect on the times; 0.3 to 1 with one busy neighbour."""
+    counts_waiting: bool = True
+    """Whether threads that wait for a core disturb a pair."""
+    timer: str = "wall"
+    """As the fingerprint names the clock."""
+    longest_gate_us: float = 0.0
+    """How long a device may wait before a call; 0 where the host itself is the device."""
+    settle_s: float = 0.004
+    """The reference's threads spin for a moment after their last parallel region."""
+    credited: float = 1.3
+    """Our clock over what is claimed, up to which all is well. Honest submissions reach 1.0 to 1.3: the
+    first calls of a block are slower than its fastest."""
+    refused: float = 2.0
+    hidden_us: float = 30.0
+    """A gap a call below this is the harness's own, and neither credited nor refused."""
+    dry_tolerance: float = 0.25
+    """How well a dry run tells what the protocol costs. Measured on two shared cores, 4 MB in and 4 MB
+    out: 1.9 ms a call, give or take 0.4. So no less than that can be seen through."""
+
+
+CPU_PLAN = TimingPlan()
+GPU_PLAN = TimingPlan(
+    block_s=0.01,
+    dropped_calls=3,
+    min_pairs=4,
+    max_pairs=16,
+    wanted_halfwidth=0.005,
+    max_calls=24,
+    max_content_bytes=6 << 30,
+    max_race_s=1.0,
+    counts_waiting=False,
+    timer="events behind a gate",
+    longest_gate_us=2000.0,
+    settle_s=0.0,
+    credited=1.1,
+    refused=1.5,
+    hidden_us=15.0,
+    dry_tolerance=0.02,
+)
+"""A device that does what it is told by itself is steadier than cores that are shared: the ratio of a kernel
+to itself repeats within 0.25 % (gpu_timers.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +126,7 @@ def summarise(
     plan: TimingPlan,
     *,
     timer: str,
+    host_us: float | None = None,
     first_call_us: float | None = None,
     best_compile_us: float | None = None,
     eager_over_compile: float | None = None,
@@ -106,6 +138,7 @@ def summarise(
         all_pairs: of one race.
         plan: what it was raced with.
         timer: name of the clock.
+        host_us: how long a call keeps the host, where that is not its time.
         first_call_us: claimed for the very first call.
         best_compile_us: the best time of torch.compile that was ever seen on this machine.
         eager_over_compile: eager's time over that of torch.compile.
@@ -137,6 +170,7 @@ def summarise(
         num_blocks=len(pairs),
         num_calls=sum(len(p.candidate_us) for p in pairs),
         timer=timer,
+        host_us=host_us,
         num_disturbed=len(all_pairs) - len(quiet(all_pairs, plan)),
         steady=steady,
         eager_us=None if eager_over_compile is None else eager_over_compile * compile_us * cap,
@@ -178,15 +212,15 @@ def _credit(pairs: Sequence[Pair], plan: TimingPlan, time_us: float) -> tuple[fl
     if not clocked:
         return None, 1.0
     clock = min(pair.clock_ratio or 1.0 for pair in clocked)
-    if clock <= CREDITED or (clock - 1.0) * time_us <= HIDDEN_US:
+    if clock <= plan.credited or (clock - 1.0) * time_us <= plan.hidden_us:
         return clock, 1.0
     seen = quiet(clocked, plan)
     if len(seen) >= max(2, plan.min_pairs // 2) and all(
-        (pair.clock_ratio or 1.0) > REFUSED for pair in seen
+        (pair.clock_ratio or 1.0) > plan.refused for pair in seen
     ):
         raise Refused(
             f"The submission's clock shows {time_us:.1f} us a call; in {len(seen)} runs the judge's "
             f"own clock showed at least {clock * time_us:.1f} us. All work must be done when forward "
             "returns."
         )
-    return clock, clock / CREDITED
+    return clock, clock / plan.credited

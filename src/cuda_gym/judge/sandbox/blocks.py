@@ -13,15 +13,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuda_gym.errors import Refused, WrongOutput
+from cuda_gym.judge.profiling.race import Block
 from cuda_gym.judge.sandbox.deadlines import Deadlines
-from cuda_gym.judge.sandbox.protocol import Ran, Run, TensorSpec, Tree, read_spec
+from cuda_gym.judge.sandbox.protocol import (
+    Ran,
+    RegionSpec,
+    Run,
+    TensorSpec,
+    Tree,
+    read_spec,
+)
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
 __all__ = ["CandidateBlocks", "Contents", "ReferenceBlocks", "require_launches"]
 
-_SETTLE_S = 0.004
-"""The reference's threads spin for a moment after their last parallel region."""
 _PROFILED_CALLS = 4
 
 
@@ -31,8 +37,10 @@ class Contents:
 
     trees: tuple[Tree, ...]
     specs: tuple[tuple[TensorSpec, ...], ...]
+    input_region: RegionSpec
+    output_region: RegionSpec
     inputs: int
-    """Descriptor of the sealed region; owned."""
+    """Descriptor of their region; owned."""
     outputs: int
     content_bytes: int
 
@@ -42,20 +50,31 @@ class Contents:
         return cls(
             trees=tuple(value["inputs"]),
             specs=tuple(tuple(read_spec(s) for s in call) for call in value["outputs"]),
+            input_region=RegionSpec(**value["input_region"]),
+            output_region=RegionSpec(**value["output_region"]),
             inputs=inputs,
             outputs=outputs,
             content_bytes=value["content_bytes"],
         )
 
     def message(
-        self, count: int, *, poison: bool = False, dry: bool = False, time_kernels: bool = False
+        self,
+        count: int,
+        *,
+        poison: bool = False,
+        dry: bool = False,
+        gate_us: float = 0.0,
+        time_kernels: bool = False,
     ) -> Run:
         """The order to call on the first `count` of them."""
         return Run(
+            input_region=self.input_region,
+            output_region=self.output_region,
             inputs=self.trees[:count],
             outputs=self.specs[:count],
             poison=poison,
             dry=dry,
+            gate_ns=round(gate_us * 1000.0),
             time_kernels=time_kernels,
         )
 
@@ -66,11 +85,24 @@ class Contents:
 
 
 class ReferenceBlocks:
-    """The reference's side of a race."""
+    """The reference's side of a race.
+
+    Args:
+        reference: Its process.
+        deadlines: For each of its answers.
+        generator: Of the seeds of contents.
+        settle_s: How long its threads go on spinning after a block.
+    """
 
     def __init__(
-        self, reference: ReferenceWorker, deadlines: Deadlines, generator: random.Random
+        self,
+        reference: ReferenceWorker,
+        deadlines: Deadlines,
+        generator: random.Random,
+        *,
+        settle_s: float,
     ) -> None:
+        self._settle_s = settle_s
         self._reference = reference
         self._deadlines = deadlines
         self._generator = generator
@@ -85,12 +117,11 @@ class ReferenceBlocks:
         self.contents = Contents.of(value, inputs, outputs)
         return self.contents.content_bytes
 
-    def run(self, count: int) -> Sequence[float]:
+    def run(self, count: int, *, gate_us: float = 0.0) -> Block:
         """Time the compiled reference on the first `count` of them."""
-        value, _ = self._call("run", count=count)
-        time.sleep(_SETTLE_S)
-        times: list[float] = value["call_us"]
-        return times
+        value, _ = self._call("run", count=count, gate_ns=round(gate_us * 1000.0))
+        time.sleep(self._settle_s)
+        return _block(value["call_ns"], value["host_ns"], value["num_ungated"], wall_us=0.0)
 
     def check(self, count: int) -> None:
         """Compare the candidate's outputs with the compiled reference's."""
@@ -128,26 +159,25 @@ class CandidateBlocks:
         self._reference = reference
         self._deadlines = deadlines
 
-    def run(self, count: int, *, dry: bool = False) -> tuple[Sequence[float], float]:
+    def run(self, count: int, *, gate_us: float = 0.0, dry: bool = False) -> Block:
         """Claimed microseconds of each call, and our own of the whole block."""
         contents = self._reference.contents
         assert contents is not None
         worker = self._dry if dry else self._candidate
         ran, wall_s = worker.run(
-            contents.message(count, dry=dry),
+            contents.message(count, dry=dry, gate_us=gate_us),
             contents.inputs,
             contents.outputs,
             deadline_s=self._deadlines.run_s * 3,
         )
         if not dry:
             require_launches(ran, count)
-        return [ns / 1000.0 for ns in ran.call_ns], wall_s * 1e6
+        return _block(ran.call_ns, ran.host_ns, ran.num_ungated, wall_us=wall_s * 1e6)
 
     def profile(self) -> Ran:
         """A few calls more on the latest contents, with the time of each kernel in the fastest."""
         contents = self._reference.contents
         assert contents is not None
-        time.sleep(_SETTLE_S)
         ran, _ = self._candidate.run(
             contents.message(_PROFILED_CALLS, time_kernels=True),
             contents.inputs,
@@ -155,6 +185,17 @@ class CandidateBlocks:
             deadline_s=self._deadlines.run_s,
         )
         return ran
+
+
+def _block(
+    call_ns: Sequence[int], host_ns: Sequence[int], num_ungated: int, *, wall_us: float
+) -> Block:
+    return Block(
+        call_us=tuple(ns / 1000.0 for ns in call_ns),
+        host_us=tuple(ns / 1000.0 for ns in host_ns),
+        num_ungated=num_ungated,
+        wall_us=wall_us,
+    )
 
 
 def require_launches(ran: Ran, num_calls: int) -> None:

@@ -101,7 +101,7 @@ def _run_against_walls() -> str:
 
 def _as_candidate(folder: Path, outside: dict[str, str]) -> str:
     """As a candidate: put up the rest, then run against each; by wall, `holds` or what happened."""
-    limits.enclose(folder)
+    limits.enclose(folder, fresh_proc=True)
     limits.drop_privileges()
     answers = {name: _is_own(name, outside) for name in NAMESPACES}
     acts: dict[str, Callable[[], str]] = {

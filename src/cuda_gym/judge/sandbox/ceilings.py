@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
+import torch
+
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.verdict import DeviceRates, Work
 from cuda_gym.judge.profiling.rates import best_rates, measure_rates, read_rates
@@ -34,7 +36,7 @@ def known_work(folder: Path, key: str, find_out: Callable[[], Work]) -> Work:
 
 
 @cache
-def known_rates(folder: Path, key: str) -> DeviceRates:
+def known_rates(folder: Path, key: str, device: torch.device) -> DeviceRates:
     """What the machine can do; measured once in this process, where that was not done often enough."""
     record = load_record(folder, key) or {}
     rates = read_rates(record)
@@ -42,7 +44,7 @@ def known_rates(folder: Path, key: str) -> DeviceRates:
     if rates is not None and (quiet >= _QUIET_ENOUGH or measured >= _MOST_MEASUREMENTS):
         return rates
     waited_us, start = waited_for_cores_us(), time.monotonic()
-    latest = measure_rates()
+    latest = measure_rates(device)
     waiting = (waited_for_cores_us() - waited_us) / ((time.monotonic() - start) * 1e6)
     rates = latest if rates is None else best_rates(rates, latest)
     counts = {"quiet": quiet + (waiting <= _MAX_WAITING), "measured": measured + 1}

@@ -16,6 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cuda_gym.errors import WorkerLost
+from cuda_gym.judge.sandbox.protocol import TensorSpec
+from cuda_gym.judge.sandbox.transport import tensor_at
 
 if TYPE_CHECKING:
     import torch
@@ -30,19 +32,11 @@ class CudaRegion:
     """
 
     def __init__(self, handle: Any, num_bytes: int, device_index: int) -> None:
-        self.num_bytes = num_bytes
-        """As they were asked for; what is mapped is a multiple of the device's granularity."""
+        import torch
+
         self.device_index = device_index
-        self._handle = handle
-        self._mapped = _rounded(num_bytes, device_index)
-        driver = _driver()
-        self._address = _done(driver.cuMemAddressReserve(self._mapped, 0, 0, 0))
-        _done(driver.cuMemMap(self._address, self._mapped, 0, handle, 0))
-        access = driver.CUmemAccessDesc()
-        access.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-        access.location.id = device_index
-        access.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-        _done(driver.cuMemSetAccess(self._address, self._mapped, [access], 1))
+        self._mapping = _Mapping(handle, num_bytes, device_index)
+        self._flat = torch.as_tensor(self._mapping, device=torch.device("cuda", device_index))
 
     @classmethod
     def create(cls, num_bytes: int, device_index: int) -> CudaRegion:
@@ -51,12 +45,10 @@ class CudaRegion:
         Raises:
             WorkerLost: the driver refuses, as where no memory is left.
         """
+        num_bytes = max(num_bytes, 1)
         rounded = _rounded(num_bytes, device_index)
-        return cls(
-            _done(_driver().cuMemCreate(rounded, _properties(device_index), 0)),
-            num_bytes,
-            device_index,
-        )
+        handle = _done(_driver().cuMemCreate(rounded, _properties(device_index), 0))
+        return cls(handle, num_bytes, device_index)
 
     @classmethod
     def open(cls, descriptor: int, num_bytes: int, device_index: int) -> CudaRegion:
@@ -69,35 +61,67 @@ class CudaRegion:
         handle = _done(driver.cuMemImportFromShareableHandle(descriptor, _file_descriptor()))
         return cls(handle, num_bytes, device_index)
 
+    @property
+    def num_bytes(self) -> int:
+        """As they were asked for; what is mapped is a multiple of the device's granularity."""
+        return self._mapping.num_bytes
+
+    @property
+    def address(self) -> int:
+        """Where it begins on the device, in this process."""
+        return int(self._mapping.address)
+
+    def flat(self) -> torch.Tensor:
+        """All of it as one tensor of `num_bytes` uint8 on the device."""
+        return self._flat
+
+    def tensor(self, spec: TensorSpec) -> torch.Tensor:
+        """The tensor of a spec as a view.
+
+        Raises:
+            ProtocolError: where the spec does not fit the region.
+        """
+        return tensor_at(self._flat, spec)
+
     def export(self) -> int:
         """A descriptor for somebody else; the caller owns it."""
-        return int(
-            _done(_driver().cuMemExportToShareableHandle(self._handle, _file_descriptor(), 0))
-        )
+        handle = self._mapping.handle
+        return int(_done(_driver().cuMemExportToShareableHandle(handle, _file_descriptor(), 0)))
 
-    def tensor(self) -> torch.Tensor:
-        """All of it as one tensor of `num_bytes` uint8 on the device; it keeps the region alive."""
-        import torch
 
-        return torch.as_tensor(self, device=torch.device("cuda", self.device_index))
+class _Mapping:
+    """What gives the memory back when nobody refers to it any more."""
+
+    def __init__(self, handle: Any, num_bytes: int, device_index: int) -> None:
+        self.handle = handle
+        self.num_bytes = num_bytes
+        self._mapped = _rounded(num_bytes, device_index)
+        driver = _driver()
+        self.address = _done(driver.cuMemAddressReserve(self._mapped, 0, 0, 0))
+        _done(driver.cuMemMap(self.address, self._mapped, 0, handle, 0))
+        access = driver.CUmemAccessDesc()
+        access.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        access.location.id = device_index
+        access.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        _done(driver.cuMemSetAccess(self.address, self._mapped, [access], 1))
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return {
             "shape": (self.num_bytes,),
             "typestr": "|u1",
-            "data": (int(self._address), False),
+            "data": (int(self.address), False),
             "version": 3,
         }
 
     def __del__(self) -> None:
-        address = getattr(self, "_address", None)
+        address = getattr(self, "address", None)
         if address is None:
             return
         driver = _driver()
         driver.cuMemUnmap(address, self._mapped)
         driver.cuMemAddressFree(address, self._mapped)
-        driver.cuMemRelease(self._handle)
+        driver.cuMemRelease(self.handle)
 
 
 def is_supported(device_index: int) -> bool:

@@ -4,19 +4,25 @@ Held by the judge alone: the descriptors are close-on-exec and never handed to a
 kernel releases them when their process dies, so no lock is ever stale. Whoever wants to time takes
 the turnstile first; whoever wants to work passes through it. So a stream of work cannot starve a
 timing.
+
+A GPU is known by the UUID of the card, whatever number a process gives it; slices of one card share it.
+`CUDA_GYM_LOCK_LOG` may name a file to which every interval is appended, as a line of JSON.
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from cuda_gym.core.device import Device
 from cuda_gym.errors import StorageError
+from cuda_gym.judge.profiling.gpus import list_gpus
 
 
 class DeviceLock:
@@ -31,7 +37,7 @@ class DeviceLock:
                 f"The folder {base} for device locks cannot be made: {error.strerror}. "
                 "Set TMPDIR to a folder that can be written."
             ) from error
-        name = str(device).replace(":", "")
+        name = _name(device)
         self._turnstile = base / f"{name}.turnstile.lock"
         self._device = base / f"{name}.lock"
 
@@ -41,15 +47,44 @@ class DeviceLock:
         with _held(self._turnstile, fcntl.LOCK_SH):
             held = _take(self._device, fcntl.LOCK_SH)
         try:
-            yield
+            with _logged("shared"):
+                yield
         finally:
             os.close(held)
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Time on the device, alone."""
-        with _held(self._turnstile, fcntl.LOCK_EX), _held(self._device, fcntl.LOCK_EX):
+        with (
+            _held(self._turnstile, fcntl.LOCK_EX),
+            _held(self._device, fcntl.LOCK_EX),
+            _logged("exclusive"),
+        ):
             yield
+
+
+def _name(device: Device) -> str:
+    """Of the physical device, the same in every process."""
+    if device.kind == "cuda":
+        for gpu in list_gpus():
+            if gpu.index == device.index:
+                return gpu.lock_uuid
+    return str(device).replace(":", "")
+
+
+@contextmanager
+def _logged(mode: str) -> Iterator[None]:
+    """Append when it was held, inside the time for which it was, where somebody asks for it."""
+    path = os.environ.get("CUDA_GYM_LOCK_LOG")
+    start_ns = time.monotonic_ns()
+    try:
+        yield
+    finally:
+        if path:
+            interval = {"pid": os.getpid(), "mode": mode, "start_ns": start_ns}
+            line = json.dumps({**interval, "end_ns": time.monotonic_ns()}) + "\n"
+            with open(path, "a", encoding="utf-8") as log:  # noqa: PTH123 - one write, appended whole
+                log.write(line)
 
 
 @contextmanager

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 
 from cuda_gym.judge.sandbox import transport
-from cuda_gym.judge.sandbox.protocol import TensorSpec, Tree
+from cuda_gym.judge.sandbox.protocol import RegionSpec, TensorSpec, Tree
+from cuda_gym.judge.sandbox.regions import Region
+from cuda_gym.judge.sandbox.worker_device import WorkerDevice
+
+__all__ = ["Handout", "region_spec"]
+
+_numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Handout:
-    """Some calls: sealed inputs, and an output region of fixed size. Owns both descriptors."""
+    """Some calls: their inputs in one region, and an output region of fixed size."""
 
     trees: tuple[Tree, ...]
     """The arguments of each call."""
     specs: tuple[tuple[TensorSpec, ...], ...]
     """Where the outputs of each call go."""
-    inputs: int
-    outputs: int
+    inputs: Region
+    outputs: Region
+    input_spec: RegionSpec
+    output_spec: RegionSpec
     input_bytes: int
     output_bytes: int
+    originals: Sequence[Sequence[Any]] | None
+    """The arguments themselves, where what was handed out is not sealed."""
 
     @classmethod
     def of(
         cls,
+        device: WorkerDevice,
         batches: Sequence[Sequence[Any]],
         outputs: Sequence[torch.Tensor],
         *,
@@ -37,53 +48,90 @@ class Handout:
         """Put the arguments of each call into a region, each object once.
 
         Args:
+            device: Where they lie.
             batches: positional arguments of each call; equal objects share their place.
             outputs: tensors of the form that each call returns.
-            earlier: is closed; where its output region has the right size it is used again.
+            earlier: nobody needs it any more; its regions are used again where they fit.
         """
-        layout, room = transport.Layout(), transport.Layout()
+        layout, room = transport.Layout(device.alignment), transport.Layout(device.alignment)
         parts: list[tuple[TensorSpec, torch.Tensor]] = []
         encoded = {id(b): transport.encode_tree(list(b), layout, parts) for b in batches}
-        room_again = None
-        if earlier is not None:
-            if earlier.output_bytes == room.num_bytes:
-                room_again = os.dup(earlier.outputs)
-            earlier.close()
+        specs = tuple(tuple(room.place(tensor) for tensor in outputs) for _ in batches)
+        again = None if earlier is None else earlier.inputs
+        inputs = device.create_inputs(layout.num_bytes, parts, again)
+        if earlier is not None and earlier.output_bytes == room.num_bytes:
+            returned, output_spec = earlier.outputs, earlier.output_spec
+        else:
+            returned = device.create_outputs(room.num_bytes)
+            output_spec = region_spec(returned)
         return cls(
             trees=tuple(encoded[id(batch)] for batch in batches),
-            specs=tuple(tuple(room.place(tensor) for tensor in outputs) for _ in batches),
-            inputs=transport.create_input_region(layout.num_bytes, parts),
-            outputs=room_again or transport.create_output_region(room.num_bytes),
+            specs=specs,
+            inputs=inputs,
+            outputs=returned,
+            input_spec=earlier.input_spec if earlier and inputs is again else region_spec(inputs),
+            output_spec=output_spec,
             input_bytes=layout.num_bytes,
             output_bytes=room.num_bytes,
+            originals=tuple(batches) if device.keeps_originals else None,
         )
 
     def as_plain(self) -> dict[str, Any]:
         """What the candidate needs to know of it."""
         return {
+            "input_region": asdict(self.input_spec),
+            "output_region": asdict(self.output_spec),
             "inputs": list(self.trees),
             "outputs": [[asdict(spec) for spec in call] for call in self.specs],
             "content_bytes": (self.input_bytes + self.output_bytes) // len(self.trees),
         }
 
     def descriptors(self) -> tuple[int, int]:
-        """Duplicates of both descriptors, for somebody else to own."""
-        return os.dup(self.inputs), os.dup(self.outputs)
+        """Of both regions, for somebody else to own."""
+        return self.inputs.export(), self.outputs.export()
 
     def calls(self, count: int | None = None) -> list[Any]:
-        """The arguments of the first calls, as views of the region."""
-        region = transport.map_region(self.inputs)
-        return [transport.decode_tree(tree, region) for tree in self.trees[:count]]
+        """The arguments of the first calls: as they lie in a sealed region, or as they were kept."""
+        if self.originals is not None:
+            return list(self.originals[:count])
+        return [transport.decode_tree(tree, self.inputs) for tree in self.trees[:count]]
 
-    def delivered(self, count: int | None = None) -> list[list[torch.Tensor]]:
-        """Private copies of what a candidate wrote."""
-        region = transport.map_region(self.outputs, shared=True)
-        return [
-            [transport.tensor_in(region, spec).clone() for spec in call]
-            for call in self.specs[:count]
-        ]
+    def delivered(self, count: int | None = None) -> Iterator[list[torch.Tensor]]:
+        """Private copies of what a candidate wrote for each of the first calls."""
+        for call in self.specs[:count]:
+            yield [self.outputs.tensor(spec).clone() for spec in call]
 
-    def close(self) -> None:
-        """Let go of both regions."""
-        os.close(self.inputs)
-        os.close(self.outputs)
+    def changed_input(self) -> tuple[int, int] | None:
+        """Which input of a call is no longer what was handed out, and in how many elements.
+
+        None where it is, or where nobody can have changed it.
+        """
+        if self.originals is None:
+            return None
+        for tree, original in zip(self.trees, self.originals, strict=True):
+            now = transport.flatten_outputs(transport.decode_tree(tree, self.inputs))
+            before = transport.flatten_outputs(list(original))
+            for number, (mine, theirs) in enumerate(zip(before, now, strict=True)):
+                if isinstance(mine, torch.Tensor):
+                    changed = _num_changed(mine.detach(), theirs)
+                    if changed:
+                        return number, changed
+        return None
+
+
+def region_spec(region: Region) -> RegionSpec:
+    """A new name for a region of this process."""
+    return RegionSpec(number=next(_numbers), num_bytes=region.num_bytes)
+
+
+def _num_changed(before: torch.Tensor, now: torch.Tensor) -> int:
+    """Elements with other bits."""
+    if not before.numel():
+        return 0
+    ours, theirs = (_bits(tensor) for tensor in (before, now))
+    return 0 if torch.equal(ours, theirs) else int((ours != theirs).any(-1).sum())
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    """The bytes of each element."""
+    return tensor.contiguous().view(-1).view(torch.uint8).view(-1, tensor.element_size())

@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any
 
 from cuda_gym.judge.sandbox.protocol import KernelClaim
-from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
+from cuda_gym.judge.toolchains.kernel_runtime import KernelRuntime
 
 __all__ = ["KernelClock"]
 
@@ -20,7 +20,7 @@ class KernelClock:
     """Runs between `start` and `stop`; otherwise it takes no time."""
 
     def __init__(self) -> None:
-        self.runtime: Runtime | None = None
+        self.runtime: KernelRuntime | None = None
         """Set once the submission has kernels."""
         self._library: dict[str, list[int]] | None = None
 

@@ -26,8 +26,18 @@ from cuda_gym.judge.sandbox.blocks import (
     require_launches,
 )
 from cuda_gym.judge.sandbox.deadlines import Deadlines
+from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, plan_draws
 from cuda_gym.judge.sandbox.kernel_claims import read_kernel_claims
-from cuda_gym.judge.sandbox.protocol import Load, Loaded, Ran, Reload, TensorSpec, Tree, read_spec
+from cuda_gym.judge.sandbox.protocol import (
+    Load,
+    Loaded,
+    Ran,
+    RegionSpec,
+    Reload,
+    TensorSpec,
+    Tree,
+    read_spec,
+)
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker, FoundByCheck
 from cuda_gym.judge.toolchains.direct_kernels import parse_kernels
@@ -53,6 +63,7 @@ class Match:
         self._candidate = candidate
         self._opened = opened
         self._deadlines = deadlines
+        self._draws = plan_draws(opened, generator)
         self._generator = generator
 
     def load(
@@ -70,14 +81,16 @@ class Match:
             AgentError: it failed, crashed, timed out or was refused.
         """
         files = {path: text for path, text in submission.files if path.endswith(".cu")}
-        specs, region = self._new_weights()
+        spec, specs, region = self._new_weights(self._draws[0].weights)
         message = Load(
             source=submission.text("model_new.py") or "",
             library=build.library,
+            form=build.form.value,
             launchers=tuple(map(as_plain, parse_launchers(files, required=False))),
             kernels=tuple(map(as_plain, parse_kernels(files))),
             allowed_library=task.library,
             init_args=self._opened["init_args"],
+            region=spec,
             weights=specs,
             num_threads=num_threads,
             check_blocks=check_blocks,
@@ -97,14 +110,13 @@ class Match:
             AgentError: the candidate failed, or its outputs have a wrong form.
             Refused: outputs are right, but no kernel was launched for them.
         """
-        first, *others = self._opened["draws"]
-        self._generator.shuffle(others)
-        plan = [first, *others, first]
         findings: list[DrawFindings] = []
-        for number, kind in enumerate(plan):
-            if number == len(plan) // 2:
-                self.reload()
-            findings.append(self._draw(kind, repeats=2 if number == 0 else 1))
+        weights = self._draws[0].weights
+        for number, draw in enumerate(self._draws):
+            if draw.weights != weights:
+                weights = draw.weights
+                self.reload(weights)
+            findings.append(self._draw(draw, repeats=2 if number == 0 else 1))
             if not findings[-1].passed:
                 break
         return tuple(findings)
@@ -165,33 +177,36 @@ class Match:
         Raises:
             AgentError: the candidate failed, was wrong, or its clock is refused.
         """
-        ours = ReferenceBlocks(self._reference, self._deadlines, self._generator)
+        ours = ReferenceBlocks(
+            self._reference, self._deadlines, self._generator, settle_s=plan.settle_s
+        )
         theirs = CandidateBlocks(self._candidate, dry, ours, self._deadlines)
         try:
-            pairs, first_call_us = race(
+            raced = race(
                 ours,
                 theirs,
                 plan,
                 best_compile_us=baseline().compile_us,
-                waited_us=telemetry.waited_for_cores_us,
+                waited_us=telemetry.waited_for_cores_us if plan.counts_waiting else _never,
             )
             profile = _profile(theirs, build)
         finally:
             ours.close()
         best = baseline()
         timing = summarise(
-            pairs,
+            raced.pairs,
             plan,
-            timer="wall",
-            first_call_us=first_call_us,
+            timer=raced.timer,
+            host_us=raced.host_us if plan.longest_gate_us else None,
+            first_call_us=raced.first_call_us,
             best_compile_us=best.compile_us,
             eager_over_compile=best.eager_over_compile,
             prepare_us=None if prepare_ns is None else prepare_ns / 1000.0,
         )
         return timing, profile
 
-    def _draw(self, kind: str, *, repeats: int) -> DrawFindings:
-        contents, description = self._new_draw(kind, repeats)
+    def _draw(self, draw: PlannedDraw, *, repeats: int) -> DrawFindings:
+        contents, description = self._new_draw(draw.kind, repeats, seed=draw.seed)
         try:
             ran = self._run(contents, description)
         finally:
@@ -202,12 +217,14 @@ class Match:
             require_launches(ran, repeats)
         return findings
 
-    def _new_draw(self, kind: str, repeats: int = 1) -> tuple[Contents, str]:
+    def _new_draw(
+        self, kind: str, repeats: int = 1, *, seed: int | None = None
+    ) -> tuple[Contents, str]:
         value, (inputs, outputs) = self._reference.call(
             "draw",
             deadline_s=self._deadlines.reference_s,
             kind=kind,
-            seed=self._generator.getrandbits(48),
+            seed=self._generator.getrandbits(48) if seed is None else seed,
             repeats=repeats,
         )
         return Contents.of(value, inputs, outputs), value["description"]
@@ -222,23 +239,25 @@ class Match:
             raise WrongOutput(f"{error} (Inputs: {description}.)") from error
         return ran
 
-    def _new_weights(self) -> tuple[Mapping[str, TensorSpec], int]:
+    def _new_weights(self, seed: int) -> tuple[RegionSpec, Mapping[str, TensorSpec], int]:
         value, (region,) = self._reference.call(
-            "weights",
-            deadline_s=self._deadlines.reference_s,
-            seed=self._generator.getrandbits(48),
+            "weights", deadline_s=self._deadlines.reference_s, seed=seed
         )
-        return {name: read_spec(spec) for name, spec in value.items()}, region
+        specs = {name: read_spec(spec) for name, spec in value["specs"].items()}
+        return RegionSpec(**value["region"]), specs, region
 
-    def reload(self) -> None:
+    def reload(self, seed: int | None = None) -> None:
         """Move the reference's weights, and the candidate's with them.
 
         Raises:
             AgentError: the candidate failed.
         """
-        specs, region = self._new_weights()
+        seed = self._generator.getrandbits(48) if seed is None else seed
+        spec, specs, region = self._new_weights(seed)
         try:
-            self._candidate.reload(Reload(weights=specs), region, deadline_s=self._deadlines.load_s)
+            self._candidate.reload(
+                Reload(region=spec, weights=specs), region, deadline_s=self._deadlines.load_s
+            )
         finally:
             os.close(region)
 
@@ -249,3 +268,8 @@ def _profile(theirs: CandidateBlocks, build: Build) -> Profile:
         return read_kernel_claims(theirs.profile(), build)
     except AgentError:
         return Profile()
+
+
+def _never() -> float:
+    """A counter of time during which nothing was disturbed."""
+    return 0.0

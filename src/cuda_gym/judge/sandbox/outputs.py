@@ -5,97 +5,118 @@ Used on both sides of a comparison, so that both pay the same for it. No torch o
 
 from __future__ import annotations
 
-import ctypes
 import math
-import mmap
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
 from cuda_gym.errors import WrongOutput
 from cuda_gym.judge.sandbox import transport
-from cuda_gym.judge.sandbox.protocol import TensorSpec
+from cuda_gym.judge.sandbox.protocol import Tree
+from cuda_gym.judge.sandbox.regions import Region
+from cuda_gym.judge.sandbox.worker_device import WorkerDevice
+
+__all__ = ["OutputSink", "changed_input", "require_unchanged"]
 
 
 class OutputSink:
-    """A mapped output region into which results are copied."""
+    """Where the results of some calls go.
 
-    def __init__(self, region: mmap.mmap) -> None:
-        self._region = region
-        self._base, self._num_bytes = self.span_of(region)
+    Args:
+        device: What copies them.
+        targets: The tensors that are due from each call, in order, in the output region.
+        inputs: Address and size of the inputs; no output may lie there.
+    """
 
-    @staticmethod
-    def span_of(region: mmap.mmap) -> tuple[int, int]:
-        """Address and size of a mapped region."""
-        array = np.frombuffer(region, np.uint8)
-        return array.ctypes.data, array.nbytes
+    def __init__(
+        self,
+        device: WorkerDevice,
+        targets: Sequence[Sequence[torch.Tensor]],
+        *,
+        inputs: tuple[int, int],
+    ) -> None:
+        self.targets = targets
+        self._device = device
+        self._inputs = inputs
 
-    def scratch(self, spec: TensorSpec) -> torch.Tensor:
-        """A private tensor of this form, its pages touched."""
-        dtype = getattr(torch, spec.dtype)
-        count = math.prod(spec.shape) * dtype.itemsize
-        flat = torch.from_numpy(np.ones(max(count, 1), np.uint8))[:count]
-        return flat.view(dtype).view(spec.shape) if count else torch.empty(spec.shape, dtype=dtype)
-
-    def take(self, value: Any, specs: Sequence[TensorSpec], inputs: tuple[int, int]) -> None:
-        """Check and copy one result.
-
-        Args:
-            value: what forward returned.
-            specs: the tensors that are due, in order, and where each goes.
-            inputs: address and size of the inputs; no output may lie there.
+    def take(self, number: int, value: Any) -> None:
+        """Check and copy the result of a call.
 
         Raises:
             WrongOutput: saying what is due and what came.
         """
+        targets = self.targets[number]
         leaves = transport.flatten_outputs(value)
-        if len(leaves) != len(specs):
+        if len(leaves) != len(targets):
             what = "nothing (None)" if leaves == [None] else f"{len(leaves)} values"
-            raise WrongOutput(f"forward returned {what}; Model returns {len(specs)} tensor(s).")
-        for number, (leaf, spec) in enumerate(zip(leaves, specs, strict=True)):
-            name = "the output" if len(specs) == 1 else f"output {number}"
-            _check_form(leaf, spec, name)
-            self._copy(leaf, spec, name, inputs)
+            raise WrongOutput(f"forward returned {what}; Model returns {len(targets)} tensor(s).")
+        for place, (leaf, target) in enumerate(zip(leaves, targets, strict=True)):
+            name = "the output" if len(targets) == 1 else f"output {place}"
+            _check_form(leaf, target, name)
+            if leaf.numel():
+                self._check_place(leaf, name)
+                self._device.copy(target, leaf.detach())
 
-    def _copy(
-        self, tensor: torch.Tensor, spec: TensorSpec, name: str, inputs: tuple[int, int]
-    ) -> None:
-        num_bytes = tensor.numel() * tensor.element_size()
-        if num_bytes == 0:
-            return
-        address = tensor.data_ptr()
-        if inputs[0] <= address < inputs[0] + inputs[1]:
+    def _check_place(self, tensor: torch.Tensor, name: str) -> None:
+        start, num_bytes = self._inputs
+        if start <= tensor.data_ptr() < start + num_bytes:
             raise WrongOutput(
                 f"{name} is an input, or a view of one. Write to a tensor that you allocate."
             )
-        if spec.offset + num_bytes > self._num_bytes:
-            raise WrongOutput(f"{name} does not fit its place.")
-        if tensor.is_contiguous():
-            ctypes.memmove(self._base + spec.offset, address, num_bytes)
-        else:
-            plain = tensor.detach()
-            plain = plain.view(torch.int16) if plain.dtype is torch.bfloat16 else plain
-            array = plain.numpy()
-            target = np.frombuffer(self._region, array.dtype, array.size, spec.offset)
-            target.reshape(array.shape)[...] = array
 
 
-def _check_form(leaf: Any, spec: TensorSpec, name: str) -> None:
-    due = f"Model returns a tensor, {spec.dtype} {spec.shape}"
+def require_unchanged(trees: Sequence[Tree], given: Region, original: Region) -> None:
+    """The inputs are the judge's: a submission works on what it allocates.
+
+    Args:
+        trees: The arguments of each call.
+        given: The region that the submission was given.
+        original: What it held.
+
+    Raises:
+        WrongOutput: an input has changed.
+    """
+    for tree in trees:
+        mine, theirs = (
+            transport.flatten_outputs(transport.decode_tree(tree, r)) for r in (given, original)
+        )
+        for number, (tensor, before) in enumerate(zip(mine, theirs, strict=True)):
+            if isinstance(tensor, torch.Tensor):
+                changed = _num_changed(tensor, before)
+                if changed:
+                    raise WrongOutput(changed_input(number, changed))
+
+
+def changed_input(number: int, count: int) -> str:
+    """What an agent is told whose forward has written to its input."""
+    return (
+        f"forward changed {count:,} elements of its input {number}. "
+        "Write to a tensor that you allocate."
+    )
+
+
+def _num_changed(now: torch.Tensor, before: torch.Tensor) -> int:
+    """On the host, by NumPy: operators of torch may refuse."""
+    arrays = [t.view(torch.int16) if t.dtype is torch.bfloat16 else t for t in (now, before)]
+    return int((arrays[0].numpy() != arrays[1].numpy()).sum())
+
+
+def _check_form(leaf: Any, target: torch.Tensor, name: str) -> None:
+    due_dtype, due_shape = transport.dtype_name(target.dtype), tuple(target.shape)
+    due = f"Model returns a tensor, {due_dtype} {due_shape}"
     if leaf is None:
         raise WrongOutput(f"{name} is None; {due}. Is a `return` missing?")
     if type(leaf) is not torch.Tensor:
         raise WrongOutput(f"{name} is a {type(leaf).__name__}; {due}. Return a torch.Tensor.")
     dtype, shape = transport.dtype_name(leaf.dtype), tuple(leaf.shape)
-    if dtype != spec.dtype:
+    if dtype != due_dtype:
         raise WrongOutput(
-            f"{name} is {dtype} {shape}; {due}. Allocate it with dtype=torch.{spec.dtype}."
+            f"{name} is {dtype} {shape}; {due}. Allocate it with dtype=torch.{due_dtype}."
         )
-    if shape != spec.shape:
-        raise WrongOutput(f"{name} has the shape {shape}; {due}. {_reshaping(shape, spec.shape)}")
-    if leaf.device.type != "cpu" or leaf.layout is not torch.strided:
+    if shape != due_shape:
+        raise WrongOutput(f"{name} has the shape {shape}; {due}. {_reshaping(shape, due_shape)}")
+    if leaf.device != target.device or leaf.layout is not torch.strided:
         raise WrongOutput(
             f"{name} lies on {leaf.device} as {leaf.layout}; {due}, dense and on the inputs' device."
         )

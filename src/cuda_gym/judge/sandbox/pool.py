@@ -8,14 +8,16 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from cuda_gym.core.device import Device
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import DeviceRates, Work
 from cuda_gym.errors import WorkerLost
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.sandbox.deadlines import Deadlines
+from cuda_gym.judge.sandbox.draw_plan import PlannedDraw
 from cuda_gym.judge.sandbox.protocol import Tree
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker
@@ -26,8 +28,11 @@ from cuda_gym.judge.toolchains.build_cache import cache_root
 class OpenReference:
     """A reference process and what it said when it opened its task. Used by one thread at a time."""
 
-    def __init__(self, task: Task, *, num_threads: int, folder: Path, deadlines: Deadlines) -> None:
+    def __init__(
+        self, task: Task, *, device: Device, num_threads: int, folder: Path, deadlines: Deadlines
+    ) -> None:
         self._task = task
+        self._device = device
         self._num_threads = num_threads
         self._folder = folder
         self._deadlines = deadlines
@@ -51,10 +56,29 @@ class OpenReference:
                     "library": list(self._task.library),
                     "allow_tf32": self._task.allow_tf32,
                 },
+                device=str(self._device),
                 num_threads=self._num_threads,
                 folder=str(self._folder),
             )
         return self._opened
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has opened its task."""
+        return self._opened is not None
+
+    def prepare(self, draws: Sequence[PlannedDraw]) -> None:
+        """Let it make draws ahead, as many as memory bears.
+
+        Raises:
+            WorkerLost: the process is gone.
+        """
+        assert self.opened
+        self.worker.call(
+            "prepare",
+            deadline_s=self._deadlines.reference_s,
+            draws=[{"weights": d.weights, "kind": d.kind, "seed": d.seed} for d in draws],
+        )
 
     def baseline(self) -> Baseline:
         """The best times ever of eager and torch.compile; the first use compiles the reference.
@@ -96,6 +120,7 @@ class WorkerPool:
 
     def __init__(
         self,
+        device: Device,
         *,
         num_threads: int,
         memory_bytes: int,
@@ -103,6 +128,7 @@ class WorkerPool:
         folder: Path | None,
         deadlines: Deadlines,
     ) -> None:
+        self._device = device
         self._num_threads = num_threads
         self._memory_bytes = memory_bytes
         self._max_references = max_references
@@ -128,14 +154,31 @@ class WorkerPool:
         Raises:
             WorkerLost: none could be started.
         """
-        return self._living_zygote().fork(memory_bytes=self._memory_bytes)
+        return self._living_zygote().fork(self._device, memory_bytes=self._memory_bytes)
+
+    @property
+    def can_fork_at_once(self) -> bool:
+        """Whether the zygote has imported everything."""
+        with self._lock:
+            return self._zygote is not None and self._zygote.is_ready
+
+    def idle_reference(self, task: Task) -> OpenReference | None:
+        """The reference of a task that has opened it already, for this thread alone, if nobody has it.
+
+        The caller releases its `lock`.
+        """
+        with self._lock:
+            entry = self._references.get(task.hash)
+            if entry is None or entry.users or not entry.is_open or entry.worker.lost:
+                return None
+            return entry if entry.lock.acquire(blocking=False) else None
 
     def dry(self) -> CandidateWorker:
         """A candidate process that never loads anything; used by one thread at a time."""
         zygote = self._living_zygote()
         with self._lock:
             if self._dry is None or self._dry.ended:
-                self._dry = zygote.fork(memory_bytes=self._memory_bytes)
+                self._dry = zygote.fork(self._device, memory_bytes=self._memory_bytes)
             return self._dry
 
     @contextlib.contextmanager
@@ -147,6 +190,7 @@ class WorkerPool:
             if entry is None or leaving:
                 entry = OpenReference(
                     task,
+                    device=self._device,
                     num_threads=self._num_threads,
                     folder=self._folder,
                     deadlines=self._deadlines,

@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 
+from cuda_gym.judge.sandbox import limits
+
 
 def spawn(module: str, theirs: socket.socket, **variables: str) -> subprocess.Popen[bytes]:
     """A fresh interpreter running `module`, with nothing of our environment but the search path."""
@@ -48,6 +50,11 @@ def scrubbed_environment(**variables: str) -> dict[str, str]:
         }
         | variables
     )
+
+
+def own_processes() -> tuple[int, ...]:
+    """This process and all below it, as their pids are seen here."""
+    return (os.getpid(), *limits.descendants(os.getpid()))
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -40,6 +40,15 @@ class TensorSpec:
     """Bytes from the start of the region, a multiple of 64."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RegionSpec:
+    """A region of shared memory, as its owner names it."""
+
+    number: int
+    """Of all that this owner ever made; one that was opened before need not be opened again."""
+    num_bytes: int
+
+
 # Said to the zygote, which is trusted
 
 
@@ -48,6 +57,8 @@ class Fork:
     """Fork a candidate; descriptors: its channel, and the pipe for what it prints."""
 
     candidate: int
+    needs_proc: bool
+    """Whether the device's driver must find this process in /proc."""
     memory_bytes: int
     """How much address space it may take beyond what it is born with."""
 
@@ -80,6 +91,22 @@ class Born:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Open:
+    """Get the device ready, before anything of a submission is there."""
+
+    device: str
+    """`cpu`, `cuda:0`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """The device is ready, or nothing will be."""
+
+    trouble: str
+    """Why it is not; empty where it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Load:
     """Import `model_new.py`, construct the model, load its weights, forbid torch's operators.
 
@@ -89,11 +116,14 @@ class Load:
     source: str
     library: str
     """Path of the compiled kernels; empty where there are none."""
+    form: str
+    """Of that file: a value of `BuildForm`."""
     launchers: tuple[Tree, ...]
     kernels: tuple[Tree, ...]
     """The `__global__` functions that may be launched without a launcher."""
     allowed_library: tuple[str, ...]
     init_args: Tree
+    region: RegionSpec
     weights: Mapping[str, TensorSpec]
     num_threads: int
     check_blocks: int
@@ -104,6 +134,7 @@ class Load:
 class Reload:
     """Overwrite the weights in place, and call `prepare()` again. Descriptor: their region."""
 
+    region: RegionSpec
     weights: Mapping[str, TensorSpec]
 
 
@@ -111,6 +142,8 @@ class Reload:
 class Run:
     """Call forward once for each entry of `inputs`. Descriptors: input region, output region."""
 
+    input_region: RegionSpec
+    output_region: RegionSpec
     inputs: tuple[Tree, ...]
     """One tree of arguments a call."""
     outputs: tuple[tuple[TensorSpec, ...], ...]
@@ -119,6 +152,8 @@ class Run:
     """Fill fresh allocations with NaN and compare the inputs afterwards."""
     dry: bool
     """Call nothing: the judge's anchor for what the protocol itself costs."""
+    gate_ns: int = 0
+    """How long the device waits before each call, so that the host is done when it begins."""
     time_kernels: bool = False
     """Tell what each kernel took in the fastest of the calls."""
 
@@ -154,6 +189,10 @@ class Ran:
     library_calls: int
     findings: str
     """Of a checking build, a line of JSON each; empty of any other."""
+    host_ns: tuple[int, ...] = ()
+    """How long each call is said to have kept the host."""
+    num_ungated: int = 0
+    """Calls whose gate is said to have opened before the host was done."""
     kernels: tuple[KernelClaim, ...] = ()
     """Of the fastest call, where they were asked for."""
 
@@ -163,7 +202,8 @@ class Failed:
     """Something that can be told to the agent."""
 
     kind: str
-    """`raised`, `wrong`, `refused`, `compile`; or `found`, with the findings of a checking build."""
+    """`raised`, `wrong`, `refused`, `compile`; `fault`, where the device stopped a kernel; or `found`,
+    with the findings of a checking build."""
     message: str
 
 
@@ -199,6 +239,8 @@ Message = (
     | Born
     | Ready
     | Ended
+    | Open
+    | Opened
     | Load
     | Reload
     | Run
@@ -210,7 +252,7 @@ Message = (
     | Fault
 )
 _TYPES: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Message)}
-_PARTS = (TensorSpec, KernelClaim)
+_PARTS = (TensorSpec, RegionSpec, KernelClaim)
 """What stands inside messages."""
 _HINTS = {kind: get_type_hints(kind) for kind in (*_TYPES.values(), *_PARTS)}
 

@@ -9,6 +9,7 @@ looked at.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,16 +22,17 @@ import torch
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Work
+from cuda_gym.errors import WrongOutput
 from cuda_gym.judge.profiling.baselines import Baseline
-from cuda_gym.judge.profiling.calls import evict_caches, timed_calls
-from cuda_gym.judge.profiling.telemetry import cpu_name
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.baseline_model import compile_model
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
-from cuda_gym.judge.sandbox.handout import Handout
+from cuda_gym.judge.sandbox.handout import Handout, region_spec
+from cuda_gym.judge.sandbox.outputs import changed_input
 from cuda_gym.judge.sandbox.protocol import Tree
 from cuda_gym.judge.sandbox.records import load_record, save_record
-from cuda_gym.judge.verification.admission import Admission, admit
+from cuda_gym.judge.sandbox.worker_device import TimedCalls, WorkerDevice, open_worker_device
+from cuda_gym.judge.verification.admission import Admission, OutputSpec, admit
 from cuda_gym.judge.verification.correctness import timed_error_ratio
 from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs, perturbed_state
 from cuda_gym.judge.verification.nests import flatten_outputs
@@ -41,6 +43,9 @@ from cuda_gym.judge.verification.work import work_of
 _MODEL_SEED = 0
 _BASELINE_CALLS = 8
 _EAGER_CALLS = 3
+_BASELINE_GATE_NS = 1_000_000
+_HELD = 3
+"""A draw that is kept, as a multiple of the most that eager holds at once."""
 
 Answer = tuple[Tree, tuple[int, ...]]
 """A value, and descriptors to be sent with it (and closed here afterwards)."""
@@ -54,13 +59,18 @@ class Reference:
         self._compiled: Callable[..., Any] | None = None
         self._trial: Trial | None = None
         self._handout: Handout | None = None
+        self._stock: dict[tuple[int, str, int], Trial] = {}
+        """Draws that were made ahead, by the seed of the weights, kind and seed."""
+        self._weights_seed = 0
         self._ran: list[list[torch.Tensor]] = []
         self._baseline: Baseline | None = None
         self._eager_is_due = False
         """Once a submission: its time is shown, not raced."""
         torch.set_num_threads(1)
 
-    def open(self, *, task: Mapping[str, Any], num_threads: int, folder: str) -> Answer:
+    def open(
+        self, *, task: Mapping[str, Any], device: str, num_threads: int, folder: str
+    ) -> Answer:
         """Load the task, and admit it unless it was admitted before."""
         self._num_threads = num_threads
         self._task = Task(**{**task, "band": None, "library": tuple(task["library"])})
@@ -69,11 +79,14 @@ class Reference:
         os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         torch.backends.cuda.matmul.allow_tf32 = self._task.allow_tf32
         torch.backends.cudnn.allow_tf32 = self._task.allow_tf32
-        self._reference = ReferenceModule.of(self._task)
+        self._device: WorkerDevice = open_worker_device(device)
+        self._reference = ReferenceModule.of(self._task, self._device.torch_device)
         self._model = self._reference.make_model(_MODEL_SEED)
         self._initial = {name: t.clone() for name, t in self._model.state_dict().items()}
         self._admission = self._admit()
-        init_args = transport.encode_tree(self._reference.init_inputs(), transport.Layout(), [])
+        init_args = transport.encode_tree(
+            self._reference.init_inputs(), transport.Layout(self._device.alignment), []
+        )
         kinds = [kind.value for kind in self._admission.draw_kinds]
         smaller = DrawKind.SMALLER_SHAPE.value
         return {
@@ -82,37 +95,53 @@ class Reference:
             "smallest": smaller if smaller in kinds else kinds[0],
             "free_dimensions": sorted(self._admission.free_dimensions),
             "notes": list(self._admission.notes),
+            "written_bytes": sum(map(_num_bytes, self._admission.outputs)),
+            "influential_bytes": self._admission.influential_bytes,
         }, ()
+
+    def prepare(self, *, draws: Sequence[Mapping[str, Any]]) -> Answer:
+        """Make draws ahead that will be asked for, as many as memory bears.
+
+        Args:
+            draws: `weights` and `seed`, two seeds, and `kind`, in the order in which they will be used.
+        """
+        self._stock.clear()
+        most = self._device.spare_bytes() // max(1, _HELD * self._admission.peak_bytes)
+        for planned in draws[:most]:
+            if planned["weights"] != self._weights_seed:
+                self._move_weights(planned["weights"])
+            key = (planned["weights"], planned["kind"], planned["seed"])
+            self._stock[key] = self._try(planned["kind"], planned["seed"])
+        return {"prepared": len(self._stock)}, ()
 
     def weights(self, *, seed: int) -> Answer:
         """Move the weights; the new ones, for the candidate."""
-        self._model.load_state_dict(self._initial)
-        state = perturbed_state(self._model, seed)
-        self._model.load_state_dict(state)
-        layout = transport.Layout()
+        self._handout = None  # what a candidate of before may still write to
+        state = self._move_weights(seed)
+        layout = transport.Layout(self._device.alignment)
         parts = [(name, layout.place(tensor), tensor) for name, tensor in state.items()]
-        region = transport.create_input_region(
+        region = self._device.create_inputs(
             layout.num_bytes, [(spec, tensor) for _, spec, tensor in parts]
         )
-        return {name: asdict(spec) for name, spec, _ in parts}, (region,)
+        specs = {name: asdict(spec) for name, spec, _ in parts}
+        return {"region": asdict(region_spec(region)), "specs": specs}, (region.export(),)
 
     def draw(self, *, kind: str, seed: int, repeats: int) -> Answer:
         """Hidden inputs of one kind, to be called `repeats` times."""
-        draw = draw_inputs(self._reference, DrawKind(kind), seed, self._admission.free_dimensions)
+        made = self._stock.pop((self._weights_seed, kind, seed), None)
+        self._trial = trial = made or self._try(kind, seed)
         self._eager_is_due = True
-        self._trial = trial = Trial.of(
-            self._reference,
-            self._model,
-            draw,
-            self._admission.indices,
-            gold_chunks=self._admission.gold_chunks,
-        )
-        return self._hand_out([draw.inputs] * repeats, trial.eager)
+        return self._hand_out([trial.draw.inputs] * repeats, trial.eager)
 
     def compare(self) -> Answer:
-        """What the candidate delivered for the latest draw: findings of the worst repeat."""
+        """What the candidate delivered for the latest draw: findings of the worst repeat.
+
+        Raises:
+            WrongOutput: it has changed its inputs.
+        """
         assert self._trial is not None
         assert self._handout is not None
+        self._require_unchanged()
         findings = [self._trial.judge(outputs) for outputs in self._handout.delivered()]
         worst = min(findings, key=lambda f: (f.passed, -(f.error_ratio or 0.0)))
         return as_plain(worst), ()
@@ -142,38 +171,49 @@ class Reference:
     def rates(self) -> Answer:
         """The most that this machine can do with as many threads as a race has."""
         with self._all_threads():
-            return as_plain(known_rates(self._records, self._key("rates", task=""))), ()
+            key = self._key("rates", task="")
+            return as_plain(known_rates(self._records, key, self._device.torch_device)), ()
 
     def contents(self, *, count: int, seed: int) -> Answer:
         """New ordinary inputs for one block of each side."""
         ordinary = DrawKind.ORDINARY
-        batches = [self._reference.make_inputs(seed + i) for i in range(count)]
         if self._trial is None or self._trial.draw.kind is not ordinary:
             self.draw(kind=ordinary.value, seed=seed, repeats=1)
-        outputs = self._reference.run(self._model, batches[0])
-        answer = self._hand_out(batches, outputs)
-        evict_caches(self._handout.input_bytes if self._handout else 0)
+        assert self._trial is not None
+        batches = [self._reference.make_inputs(seed + i) for i in range(count)]
+        answer = self._hand_out(batches, self._trial.eager)
+        self._device.evict_caches(self._handout.input_bytes if self._handout else 0)
         return answer
 
-    def run(self, *, count: int) -> Answer:
+    def run(self, *, count: int, gate_ns: int) -> Answer:
         """Time the compiled model on the latest contents; what it returned is kept for `check`."""
         assert self._compiled is not None
         assert self._handout is not None
         calls = self._handout.calls(count)
         with self._all_threads():
-            durations, self._ran = timed_calls(self._compiled, calls, keep=_copies)
+            timed = self._time(self._compiled, calls, gate_ns=gate_ns)
+            self._ran = timed.kept
             if self._eager_is_due:
-                evict_caches()
-                eager, _ = timed_calls(self._model, calls[:_EAGER_CALLS], keep=_copies)
-                self._remember(eager_us=min(eager), compile_us=min(durations))
+                self._device.evict_caches()
+                eager = self._time(self._model, calls[:_EAGER_CALLS], gate_ns=gate_ns)
+                self._remember(eager_us=_fastest_us(eager), compile_us=_fastest_us(timed))
                 self._eager_is_due = False
-        evict_caches(self._handout.input_bytes)
-        return {"call_us": durations}, ()
+        self._device.evict_caches(self._handout.input_bytes)
+        return {
+            "call_ns": list(timed.call_ns),
+            "host_ns": list(timed.host_ns),
+            "num_ungated": timed.num_ungated,
+        }, ()
 
     def check(self, *, count: int) -> Answer:
-        """Compare the candidate's outputs of a block with the compiled model's."""
+        """Compare the candidate's outputs of a block with the compiled model's.
+
+        Raises:
+            WrongOutput: it has changed its inputs.
+        """
         assert self._handout is not None
         assert self._trial is not None
+        self._require_unchanged()
         worst = 0.0
         handout, expected = self._handout, self._trial.expected
         called = zip(handout.calls(count), handout.delivered(count), self._ran, strict=False)
@@ -182,6 +222,36 @@ class Reference:
                 ratio = timed_error_ratio(outputs, ours, expected, inputs)
                 worst = max(worst, ratio) if ratio == ratio else float("inf")
         return {"error_ratio": repr(worst)}, ()
+
+    def _move_weights(self, seed: int) -> dict[str, torch.Tensor]:
+        self._model.load_state_dict(self._initial)
+        state = perturbed_state(self._model, seed)
+        self._model.load_state_dict(state)
+        self._weights_seed = seed
+        return state
+
+    def _try(self, kind: str, seed: int) -> Trial:
+        draw = draw_inputs(self._reference, DrawKind(kind), seed, self._admission.free_dimensions)
+        return Trial.of(
+            self._reference,
+            self._model,
+            draw,
+            self._admission.indices,
+            gold_chunks=self._admission.gold_chunks,
+        )
+
+    def _require_unchanged(self) -> None:
+        changed = self._handout.changed_input() if self._handout else None
+        if changed is not None:
+            raise WrongOutput(changed_input(*changed))
+
+    def _time(
+        self, model: Callable[..., Any], calls: Sequence[Sequence[Any]], *, gate_ns: int
+    ) -> TimedCalls[list[torch.Tensor]]:
+        """Call a model; its outputs are copied away as a candidate's are."""
+        return self._device.timed_calls(
+            lambda arguments: model(*arguments), calls, keep=_copies, gate_ns=gate_ns
+        )
 
     def _admit(self) -> Admission:
         key = self._key("admission")
@@ -218,7 +288,7 @@ class Reference:
             torch.set_num_threads(1)
 
     def _key(self, what: str, *, task: str | None = None) -> str:
-        machine = zlib.crc32(cpu_name().encode())
+        machine = zlib.crc32(self._device.name.encode())
         of = self._task.hash if task is None else task
         parts = (what, JUDGE_VERSION, of, torch.__version__, self._num_threads)
         return f"{'-'.join(map(str, parts))}-{machine:x}"
@@ -227,7 +297,7 @@ class Reference:
         self, batches: Sequence[Sequence[Any]], outputs: Sequence[torch.Tensor]
     ) -> Answer:
         """Let go of what was handed out before, and hand out this."""
-        self._handout = handout = Handout.of(batches, outputs, earlier=self._handout)
+        self._handout = handout = Handout.of(self._device, batches, outputs, earlier=self._handout)
         description = self._trial.draw.description if self._trial else ""
         return {**handout.as_plain(), "description": description}, handout.descriptors()
 
@@ -241,14 +311,28 @@ class Reference:
         assert self._compiled is not None
         times: dict[str, list[float]] = {"eager": [], "compiled": []}
         for seed in range(3):
-            calls = [self._reference.make_inputs(seed * 100 + i) for i in range(_BASELINE_CALLS)]
+            calls = [self._reference.make_inputs(seed * 100 + i) for i in range(self._num_calls())]
             for name, model in (("eager", self._model), ("compiled", self._compiled)):
-                evict_caches()
+                self._device.evict_caches()
                 with self._all_threads():
-                    times[name] += timed_calls(model, calls, keep=_copies)[0][2:]
+                    timed = self._time(model, calls, gate_ns=_BASELINE_GATE_NS)
+                times[name] += [ns / 1000.0 for ns in timed.call_ns[-6:]]
         return Baseline(eager_us=min(times["eager"]), compile_us=min(times["compiled"]))
 
+    def _num_calls(self) -> int:
+        """Fewer where the inputs and outputs of a call are large."""
+        held = max(1, self._admission.peak_bytes)
+        return max(2, min(_BASELINE_CALLS, self._device.spare_bytes() // held))
 
-def _copies(value: Any) -> list[torch.Tensor]:
-    """The outputs of a call, copied away as a candidate's are."""
+
+def _copies(_number: int, value: Any) -> list[torch.Tensor]:
+    """The outputs of a call, copied away."""
     return [tensor.clone() for tensor in flatten_outputs(value)[0]]
+
+
+def _fastest_us(timed: TimedCalls[Any]) -> float:
+    return min(timed.call_ns) / 1000.0
+
+
+def _num_bytes(output: OutputSpec) -> int:
+    return math.prod(output.shape) * int(getattr(torch, output.dtype).itemsize)

@@ -15,6 +15,7 @@ from cuda_gym.judge.sandbox.reference import Reference
 
 _METHODS = {
     "open",
+    "prepare",
     "weights",
     "draw",
     "compare",

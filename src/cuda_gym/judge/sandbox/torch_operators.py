@@ -1,12 +1,12 @@
 """The operator rule: while a submission is judged, torch may allocate and view, and nothing else.
 
-Every operator with a kernel for the CPU is given one that refuses, in torch's own C++ dispatch
-table. So it makes no difference how an operator is reached: `torch.relu`, `x.relu()`, `x @ y`,
+Every operator with a kernel for the device, or for the CPU, is given one that refuses, in torch's own
+C++ dispatch table. So it makes no difference how an operator is reached: `torch.relu`, `x.relu()`, `x @ y`,
 `F.linear`, `nn.ReLU()`, `torch.ops.aten.relu`, a TorchScript function traced before, with autograd,
 without it or in inference mode.
 
 The table is changed in the candidate after the model is built and its weights are loaded, because
-initialisation computes. Changing all of it takes some 40 ms. The alternative, refusing kernels laid
+initialisation computes. Changing all of it takes some 40 ms a device. The alternative, refusing kernels laid
 in the zygote and armed by a flag, would leave torch working as long as a Python variable says so,
 and every variable of a process is open to the code that runs in it. Here there is none: the handle
 that could undo the change is referred to from C only, where no garbage collector lists it.
@@ -34,12 +34,13 @@ import torch
 __all__ = ["refuse_torch_operators"]
 
 
-def refuse_torch_operators(*, on_refusal: Callable[[str, str], None]) -> int:
+def refuse_torch_operators(device: str, *, on_refusal: Callable[[str, str], None]) -> int:
     """Make every operator of torch refuse, but those that allocate, view, or ask for a shape.
 
     There is no way back: call it in a process that judges one submission and ends.
 
     Args:
+        device: `cpu`, or `cuda`: then those for both, since a GPU's process can compute on the host, too.
         on_refusal: told the name of each operator that was called, as `torch.relu`, and what to do
             instead, before the caller gets a `RuntimeError`.
 
@@ -49,7 +50,7 @@ def refuse_torch_operators(*, on_refusal: Callable[[str, str], None]) -> int:
     was_collecting = gc.isenabled()
     gc.disable()  # thousands of new functions would set off a collection of all of torch: 80 ms
     try:
-        handles, num_replaced = _replace_kernels(on_refusal)
+        handles, num_replaced = _replace_kernels(device, on_refusal)
     finally:
         if was_collecting:
             gc.enable()
@@ -98,7 +99,8 @@ _PASS_THROUGH = _names(
 """Give back their argument where there is nothing to do; otherwise they call what is refused."""
 _ALLOWED = _ALLOCATIONS | _VIEWS | _QUESTIONS | _PASS_THROUGH
 
-_OTHER_BACKENDS = ("SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU", "NestedTensorCPU")
+_BACKENDS = {"cpu": ("CPU",), "cuda": ("CPU", "CUDA")}
+_KINDS_OF_TENSORS = ("Sparse{}", "SparseCsr{}", "Mkldnn{}", "Quantized{}", "NestedTensor{}")
 
 _SPOKEN = {"_to_copy": "torch.Tensor.to", "copy_": "torch.Tensor.copy_"}
 _KERNEL_ADVICE = "compute it in a kernel under kernels/ and call that through cuda_extension"
@@ -115,13 +117,13 @@ _ADVICE = {
 }
 
 
-def _replace_kernels(on_refusal: Callable[[str, str], None]) -> tuple[list[Any], int]:
+def _replace_kernels(device: str, on_refusal: Callable[[str, str], None]) -> tuple[list[Any], int]:
     """Give each kernel its refusing one; the change lasts as long as the handles."""
     num_replaced = 0
     handles: dict[tuple[str, str], Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns that a kernel is being replaced
-        for operator, backend in _refused_kernels():
+        for operator, backend in _refused_kernels(_BACKENDS[device]):
             namespace, _, name = operator.partition("::")
             handle = handles.get((namespace, backend))
             if handle is None:
@@ -132,20 +134,22 @@ def _replace_kernels(on_refusal: Callable[[str, str], None]) -> tuple[list[Any],
     return list(handles.values()), num_replaced
 
 
-def _refused_kernels() -> Iterator[tuple[str, str]]:
+def _refused_kernels(backends: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Each operator and backend that is to refuse."""
-    for backend in _OTHER_BACKENDS:
-        for operator in torch._C._dispatch_get_registrations_for_dispatch_key(backend):
-            yield operator, backend
+    for kind in _KINDS_OF_TENSORS:
+        for backend in map(kind.format, backends):
+            if backend != "MkldnnCUDA":  # there is none
+                for operator in torch._C._dispatch_get_registrations_for_dispatch_key(backend):
+                    yield operator, backend
+    has_kernel = torch._C._dispatch_has_computed_kernel_for_dispatch_key
     for operator in torch._C._dispatch_get_all_op_names():
         namespace, _, name = operator.partition("::")
         is_allowed = (
             name.partition(".")[0] in _ALLOWED if namespace == "aten" else namespace == "profiler"
         )
-        if not is_allowed and torch._C._dispatch_has_computed_kernel_for_dispatch_key(
-            operator, "CPU"
-        ):
-            yield operator, "CPU"
+        for backend in () if is_allowed else backends:
+            if has_kernel(operator, backend):
+                yield operator, backend
 
 
 def _refuser(

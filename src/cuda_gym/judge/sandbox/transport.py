@@ -1,20 +1,13 @@
-"""Shared memory between processes on one machine: sealed memfds that hold tensors side by side.
+"""Tensors side by side in a region of shared memory, and nested values as JSON that points into it.
 
-The reference owns every region. An input region is written, then sealed against writing, so that
-nobody, not even its owner, can change it: it may be read again at any time. An output region is
-sealed in size only; what a candidate wrote there is copied to private memory before it is looked
-at. A memfd needs no /dev/shm, of which a default container has 64 MB.
-
-Not covered: devices other than `cpu`.
+Pure but for torch: which memory a region is, and who may write there, the devices know
+(`memfd_regions`, `cuda_regions`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import math
-import mmap
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuda_gym.judge.sandbox.protocol import ProtocolError, TensorSpec, Tree, read_spec
@@ -22,78 +15,44 @@ from cuda_gym.judge.sandbox.protocol import ProtocolError, TensorSpec, Tree, rea
 if TYPE_CHECKING:
     import torch
 
-_ALIGNMENT = 64
-_F_ADD_SEALS, _F_SEAL_SEAL, _F_SEAL_SHRINK, _F_SEAL_GROW, _F_SEAL_WRITE = 1033, 1, 2, 4, 8
-_MADV_POPULATE_READ = 22
+    from cuda_gym.judge.sandbox.regions import Region
 
-NAME = "sealed memfd"
-"""As the fingerprint names this transport."""
+__all__ = [
+    "Layout",
+    "decode_tree",
+    "dtype_name",
+    "encode_tree",
+    "flatten_outputs",
+    "tensor_at",
+]
 
 
 class Layout:
-    """Places tensors one behind the other in a region."""
+    """Places tensors one behind the other in a region.
 
-    def __init__(self) -> None:
+    Args:
+        alignment: Of each of them, in bytes; what an allocator of the device would give.
+    """
+
+    def __init__(self, alignment: int) -> None:
         self.num_bytes = 0
+        self._alignment = alignment
 
     def place(self, tensor: torch.Tensor) -> TensorSpec:
         """Reserve room for a tensor of this shape and dtype."""
-        return self.place_like(dtype_name(tensor.dtype), tuple(tensor.shape), tensor.element_size())
-
-    def place_like(self, dtype: str, shape: tuple[int, ...], element_size: int) -> TensorSpec:
-        """Reserve room for `shape` elements of `element_size` bytes each."""
-        spec = TensorSpec(dtype=dtype, shape=shape, offset=self.num_bytes)
-        size = math.prod(shape) * element_size
-        self.num_bytes = -(-(self.num_bytes + size) // _ALIGNMENT) * _ALIGNMENT
+        shape = tuple(tensor.shape)
+        spec = TensorSpec(dtype=dtype_name(tensor.dtype), shape=shape, offset=self.num_bytes)
+        size = math.prod(shape) * tensor.element_size()
+        self.num_bytes = -(-(self.num_bytes + size) // self._alignment) * self._alignment
         return spec
 
 
-def create_input_region(num_bytes: int, parts: Iterable[tuple[TensorSpec, torch.Tensor]]) -> int:
-    """A descriptor of a region that holds these tensors and can never be changed again.
+def tensor_at(region: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
+    """The tensor of a spec as a view of a region's bytes; allocates and computes nothing.
 
-    Raises:
-        OSError: where the machine has no memory left.
-    """
-    descriptor = os.memfd_create("inputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.ftruncate(descriptor, max(num_bytes, 1))
-    for spec, tensor in parts:
-        _write(descriptor, spec.offset, tensor)
-    seals = _F_SEAL_WRITE | _F_SEAL_SHRINK | _F_SEAL_GROW | _F_SEAL_SEAL
-    fcntl.fcntl(descriptor, _F_ADD_SEALS, seals)
-    return descriptor
-
-
-def create_output_region(num_bytes: int) -> int:
-    """A descriptor of a writable region of fixed size, zero.
-
-    The zeros are written: pages that were only allocated are cleared by whoever touches them first,
-    which would be a candidate under the clock (140 MB: 80 ms, measured).
-    """
-    descriptor = os.memfd_create("outputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    zeros = memoryview(bytes(min(max(num_bytes, 1), 1 << 20)))
-    for offset in range(0, max(num_bytes, 1), len(zeros)):
-        os.pwrite(descriptor, zeros[: max(num_bytes, 1) - offset], offset)
-    fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW | _F_SEAL_SEAL)
-    return descriptor
-
-
-def map_region(descriptor: int, *, shared: bool = False) -> mmap.mmap:
-    """Map a region: privately (writes stay here), or shared (writes are seen by its owner).
-
-    The pages are mapped at once, without reading what they hold: no page fault is left to be timed,
-    and no cache is warmed.
-    """
-    flags = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE
-    region = mmap.mmap(descriptor, 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
-    try:
-        region.madvise(_MADV_POPULATE_READ)
-    except OSError:  # Linux before 5.14: one byte of each page
-        sum(region[:: mmap.PAGESIZE])
-    return region
-
-
-def tensor_in(region: mmap.mmap, spec: TensorSpec) -> torch.Tensor:
-    """The tensor of a spec as a view of the mapped region.
+    Args:
+        region: uint8, one dimension.
+        spec: Where in it the tensor lies.
 
     Raises:
         ProtocolError: where the spec does not fit the region.
@@ -103,22 +62,17 @@ def tensor_in(region: mmap.mmap, spec: TensorSpec) -> torch.Tensor:
     dtype = getattr(torch, spec.dtype, None)
     if not isinstance(dtype, torch.dtype):
         raise ProtocolError(f"There is no dtype {spec.dtype!r}.")
-    count = math.prod(spec.shape)
-    size = count * dtype.itemsize
+    size = math.prod(spec.shape) * dtype.itemsize
     if min(spec.shape, default=0) < 0 or spec.offset < 0 or spec.offset + size > len(region):
         raise ProtocolError(f"{spec} does not fit a region of {len(region):,} bytes.")
-    if count == 0:
-        return torch.empty(spec.shape, dtype=dtype)
-    flat = torch.frombuffer(region, dtype=dtype, count=count, offset=spec.offset)
-    return flat.view(spec.shape)
+    if size == 0:
+        return torch.empty(spec.shape, dtype=dtype, device=region.device)
+    return region[spec.offset : spec.offset + size].view(dtype).view(spec.shape)
 
 
 def dtype_name(dtype: torch.dtype) -> str:
     """`float32` for `torch.float32`."""
     return str(dtype).removeprefix("torch.")
-
-
-# Nested values
 
 
 def encode_tree(value: Any, place: Layout, parts: list[tuple[TensorSpec, torch.Tensor]]) -> Tree:
@@ -147,7 +101,7 @@ def encode_tree(value: Any, place: Layout, parts: list[tuple[TensorSpec, torch.T
     raise TypeError(f"A {type(value).__name__} cannot be handed to a submission.")
 
 
-def decode_tree(tree: Tree, region: mmap.mmap | None) -> Any:
+def decode_tree(tree: Tree, region: Region | None) -> Any:
     """The nested value of a tree; its tensors are views of the region.
 
     Raises:
@@ -159,7 +113,7 @@ def decode_tree(tree: Tree, region: mmap.mmap | None) -> Any:
         raise ProtocolError("A nested value is {kind: content}.")
     [(kind, content)] = tree.items()
     if kind == "tensor" and region is not None:
-        return tensor_in(region, read_spec(content))
+        return region.tensor(read_spec(content))
     if kind == "dict":
         return {key: decode_tree(item, region) for key, item in content}
     if kind in {"list", "tuple"}:
@@ -181,13 +135,3 @@ def flatten_outputs(value: Any) -> list[Any]:
     if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in flatten_outputs(item)]
     return [value]
-
-
-def _write(descriptor: int, offset: int, tensor: torch.Tensor) -> None:
-    import torch
-
-    plain = tensor.detach().cpu().contiguous()
-    view = memoryview(plain.reshape(-1).view(torch.uint8).numpy().data)
-    while view:
-        written = os.pwrite(descriptor, view, offset)
-        view, offset = view[written:], offset + written

@@ -33,6 +33,8 @@ from cuda_gym.judge.sandbox.protocol import (
     Failed,
     Load,
     Loaded,
+    Open,
+    Opened,
     ProtocolError,
     Ran,
     Reload,
@@ -40,10 +42,22 @@ from cuda_gym.judge.sandbox.protocol import (
 )
 
 _START_S = 60.0
+_OPEN_S = 60.0
+"""A driver that is loaded for the first time, on a machine with many GPUs, takes its time."""
 
 
 class CandidateCrash(CandidateError):
     """The process is gone: a fault of the processor, a signal, or an exit of its own."""
+
+
+class DeviceStopped(CandidateError):
+    """The device stopped a kernel; nothing more can be run in that process."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(
+            f"The GPU stopped a kernel of the submission: {fault}. "
+            "verify(check='memory') tells which line, where a checker is installed."
+        )
 
 
 class FoundByCheck(CandidateError):
@@ -89,6 +103,7 @@ class CandidateWorker:
         self._ended = ended
         self._pidfd = pidfd
         self._freezes = freezes
+        self._is_open = False
         self.end: Ended | None = None
         """How it ended; set before `ended`."""
 
@@ -117,6 +132,17 @@ class CandidateWorker:
         if not self._printed.closed:
             self._printed.read()
         return self._printed.text
+
+    def open(self, device: str) -> None:
+        """Let it get the device ready, without waiting for that; what comes next does.
+
+        Raises:
+            WorkerLost: it is gone already.
+        """
+        try:
+            self._channel.send(Open(device=device))
+        except ChannelClosed as error:
+            raise WorkerLost("A candidate process ended before it was used.") from error
 
     def load(self, message: Load, weights: int, *, deadline_s: float) -> Loaded:
         """Import the submission and construct its model.
@@ -173,6 +199,7 @@ class CandidateWorker:
         deadline_s: float,
     ) -> tuple[Any, float]:
         self._freeze(False)
+        self.wait_until_open()
         start = time.monotonic()
         try:
             self._channel.send(message, descriptors)
@@ -196,8 +223,32 @@ class CandidateWorker:
         for descriptor in stray:
             os.close(descriptor)
         if isinstance(reply, Failed):
+            if reply.kind == "fault":
+                raise DeviceStopped(reply.message)
             raise _FAILURES.get(reply.kind, CandidateError)(reply.message)
         return reply, wall_s
+
+    def wait_until_open(self) -> None:
+        """Until the device is ready. Nothing of a submission has run then.
+
+        Raises:
+            WorkerLost: it never will be.
+        """
+        if self._is_open or self._pidfd < 0:
+            return
+        deadline = time.monotonic() + _OPEN_S
+        try:
+            opened, _ = self._channel.receive(Opened, deadline=deadline, drains=(self._printed,))
+        except (ProtocolError, DeadlinePassed) as error:
+            said = self.printed.strip().splitlines()[-1:]
+            self.close()
+            raise WorkerLost(
+                f"A candidate process could not open the device. {' '.join(said)}".strip()
+            ) from error
+        if opened.trouble:
+            self.close()
+            raise WorkerLost(f"The device cannot be used: {opened.trouble}")
+        self._is_open = True
 
     def _last_words(self) -> str:
         """What its kernel was doing at the deadline, if the runtime answers."""

@@ -37,6 +37,7 @@ class Zygote:
         self._wardens: dict[int, int] = {}
         """Candidate number by the pid of its warden; unreaped, so no pid is used twice."""
         self._namespaces = _namespaces_work()
+        self._fresh_proc = self._namespaces and _namespaces_work(with_proc=True)
 
     def serve(self) -> None:
         """Answer until the judge closes its end."""
@@ -64,7 +65,14 @@ class Zygote:
     def _answer(self, message: Fork, descriptors: tuple[int, ...]) -> None:
         warden = os.fork()
         if warden == 0:
-            _watch_over(message, descriptors, self._channel, namespaces=self._namespaces)
+            own_pids = self._namespaces and (self._fresh_proc or not message.needs_proc)
+            _watch_over(
+                message,
+                descriptors,
+                self._channel,
+                namespaces=self._namespaces,
+                own_pids=own_pids,
+            )
         self._wardens[warden] = message.candidate
         for descriptor in descriptors:
             os.close(descriptor)
@@ -86,7 +94,12 @@ class Zygote:
 
 
 def _watch_over(
-    message: Fork, descriptors: tuple[int, ...], zygote: Channel, *, namespaces: bool
+    message: Fork,
+    descriptors: tuple[int, ...],
+    zygote: Channel,
+    *,
+    namespaces: bool,
+    own_pids: bool,
 ) -> NoReturn:
     """The warden: fork the candidate into its walls, end all that it started, end like it."""
     _become_a_child()
@@ -95,7 +108,7 @@ def _watch_over(
     os.setsid()
     folder = Path(tempfile.mkdtemp(prefix="cuda_gym-"))
     limits.hide_memory(False)  # a hidden process may not write its own uid_map; no secret is here
-    walls = limits.enter_namespaces() if namespaces else ()
+    walls = limits.enter_namespaces(own_pids=own_pids) if namespaces else ()
     candidate = os.fork()
     if candidate == 0:
         _become_candidate(message, descriptors, folder, walls)
@@ -135,7 +148,7 @@ def _become_candidate(
     os.set_inheritable(3, False)
     os.closerange(4, 1 << 16)
     if walls:
-        walls += limits.enclose(folder)
+        walls += limits.enclose(folder, fresh_proc="pid" in walls)
     os.chdir(folder)
     tempfile.tempdir = str(folder)
     os.environ.clear()
@@ -172,15 +185,28 @@ def _end_descendants() -> None:
             os.waitpid(-1, 0)
 
 
-def _namespaces_work() -> bool:
-    """Try it in a child: a failed attempt leaves a process without a user."""
+def _namespaces_work(*, with_proc: bool = False) -> bool:
+    """Try it in a child: a failed attempt leaves a process without a user.
+
+    Args:
+        with_proc: Whether a /proc of their own can be mounted inside; a container may forbid it.
+    """
     pid = os.fork()
     if pid == 0:
         limits.hide_memory(False)
         try:
-            os._exit(0 if limits.enter_namespaces() else 1)
+            entered = limits.enter_namespaces()
+            os._exit(0 if entered and (not with_proc or _can_mount_proc()) else 1)
         except OSError:
             os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def _can_mount_proc() -> bool:
+    """In a child of this process: the namespace of pids begins with it."""
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if limits.mount_fresh_proc() else 1)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
@@ -191,7 +217,13 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import torch
 
-    import cuda_gym.judge.sandbox.candidate  # noqa: F401 - so that a forked child need not
+    # So that a forked child need not.
+    import cuda_gym.judge.sandbox.candidate
+    import cuda_gym.judge.sandbox.cpu_worker
+    import cuda_gym.judge.sandbox.cuda_worker  # noqa: F401
+
+    with contextlib.suppress(ImportError):
+        import cuda.bindings.driver  # noqa: F401
 
     threads = len(list(Path("/proc/self/task").iterdir()))
     with contextlib.suppress(ChannelClosed):

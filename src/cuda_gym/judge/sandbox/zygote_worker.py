@@ -7,6 +7,7 @@ import os
 import tempfile
 import threading
 
+from cuda_gym.core.device import Device
 from cuda_gym.errors import WorkerLost
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, Drain
 from cuda_gym.judge.sandbox.processes import end, spawn
@@ -37,8 +38,13 @@ class ZygoteWorker:
         """Whether it is gone."""
         return self._lost or self._process.poll() is not None
 
-    def fork(self, *, memory_bytes: int) -> CandidateWorker:
-        """A new candidate.
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can fork at once."""
+        return self._ready.is_set() and not self.lost
+
+    def fork(self, device: Device, *, memory_bytes: int) -> CandidateWorker:
+        """A new candidate, which gets the device ready while we go on.
 
         Raises:
             WorkerLost: where the zygote is gone or never became ready.
@@ -50,7 +56,11 @@ class ZygoteWorker:
         with self._lock:
             self._candidates[number] = (None, ended)
             try:
-                fork = Fork(candidate=number, memory_bytes=memory_bytes)
+                fork = Fork(
+                    candidate=number,
+                    needs_proc=device.kind != "cpu",
+                    memory_bytes=memory_bytes,
+                )
                 self._channel.send(fork, (end.fileno(), writing))
             except ChannelClosed as error:
                 raise WorkerLost("The process that forks candidates is gone.") from error
@@ -61,6 +71,7 @@ class ZygoteWorker:
         with self._lock:
             if number in self._candidates:
                 self._candidates[number] = (worker, ended)
+        worker.open(str(device))
         return worker
 
     def wait(self) -> None:

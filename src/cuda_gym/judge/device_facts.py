@@ -1,0 +1,47 @@
+"""What the judge's own process must know of a device: one place that tells the kinds apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cuda_gym.core.device import Device
+from cuda_gym.judge.profiling.gpus import find_gpu
+from cuda_gym.judge.profiling.timing import CPU_PLAN, GPU_PLAN, TimingPlan
+
+__all__ = ["DeviceFacts", "facts_of"]
+
+_DRIVER_BYTES = 64 << 30
+"""Address space that a CUDA driver reserves, beside what it maps of the device (measured: enough)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceFacts:
+    """How a device is judged on."""
+
+    plan: TimingPlan
+    transport: str
+    """As the fingerprint names it."""
+    address_bytes: int
+    """Address space that its driver takes, beyond what a submission may."""
+    builds_disturb: bool
+    """Whether a compiler takes what is timed: the cores."""
+
+
+def facts_of(device: Device) -> DeviceFacts:
+    """The facts of a device.
+
+    Raises:
+        MissingTool: there is no such GPU.
+    """
+    if device.kind == "cpu":
+        return DeviceFacts(
+            plan=CPU_PLAN, transport="sealed memfd", address_bytes=0, builds_disturb=True
+        )
+    gpu = find_gpu(device)
+    shared = "exported allocations" if gpu.exports_memory else "copies through sealed memfd"
+    return DeviceFacts(
+        plan=GPU_PLAN,
+        transport=shared,
+        address_bytes=_DRIVER_BYTES + 4 * gpu.memory_bytes,
+        builds_disturb=False,
+    )

@@ -1,0 +1,75 @@
+"""What can be done while the compiler runs: a candidate process, and the hidden draws.
+
+On a GPU both together take about as long as nvcc does; begun afterwards they would double the time of
+an evaluation.
+
+Covered: nothing here raises or waits; what could not be begun is made when it is needed. Not covered: a
+reference that has not opened its task, or that somebody else is using.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from concurrent.futures import Future
+
+from cuda_gym.core.task import Task
+from cuda_gym.errors import MachineError, TaskError
+from cuda_gym.judge.means import Means
+from cuda_gym.judge.sandbox.draw_plan import plan_draws
+from cuda_gym.judge.sandbox.pool import OpenReference
+from cuda_gym.judge.sandbox.workers import CandidateWorker
+
+__all__ = ["HeadStart"]
+
+
+class HeadStart:
+    """Begun as soon as it is made.
+
+    Args:
+        task: Whose draws are made.
+        means: What the judge has.
+        seed: Of the draws.
+    """
+
+    def __init__(self, task: Task, means: Means, seed: int) -> None:
+        self._means = means
+        self._candidate: Future[CandidateWorker] | None = None
+        if means.pool.can_fork_at_once:
+            self._candidate = means.ahead.submit(self._fork)
+        reference = means.pool.idle_reference(task)
+        if reference is not None:
+            means.ahead.submit(self._prepare, reference, seed)
+
+    def candidate(self) -> CandidateWorker:
+        """A candidate process that nobody has used; the caller closes it.
+
+        Raises:
+            WorkerLost: none could be started.
+        """
+        begun, self._candidate = self._candidate, None
+        return self._means.pool.fork() if begun is None else begun.result()
+
+    def abandon(self) -> None:
+        """Close what was begun, as soon as it is there; safe to call twice."""
+        begun, self._candidate = self._candidate, None
+        if begun is not None:
+            begun.add_done_callback(_close)
+
+    def _fork(self) -> CandidateWorker:
+        with self._means.lock.shared():
+            candidate = self._means.pool.fork()
+            candidate.wait_until_open()
+        return candidate
+
+    def _prepare(self, reference: OpenReference, seed: int) -> None:
+        try:
+            with contextlib.suppress(TaskError, MachineError), self._means.lock.shared():
+                reference.prepare(plan_draws(reference.opened, random.Random(seed)))
+        finally:
+            reference.lock.release()
+
+
+def _close(begun: Future[CandidateWorker]) -> None:
+    if not begun.cancelled() and begun.exception() is None:
+        begun.result().close()

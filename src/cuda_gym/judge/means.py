@@ -1,0 +1,33 @@
+"""What a judge has to try submissions with."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from cuda_gym.core.device import Device
+from cuda_gym.judge.profiling.timing import TimingPlan
+from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
+from cuda_gym.judge.sandbox.counted_runs import CountedRuns
+from cuda_gym.judge.sandbox.deadlines import Deadlines
+from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.judge.sandbox.pool import WorkerPool
+from cuda_gym.judge.sandbox.sanitized_runs import SanitizedRuns
+
+__all__ = ["Means"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """Of one judge; shared by all its attempts."""
+
+    device: Device
+    pool: WorkerPool
+    lock: DeviceLock
+    checks: CheckedRuns | SanitizedRuns
+    counts: CountedRuns
+    deadlines: Deadlines
+    plan: TimingPlan
+    num_threads: int
+    ahead: Executor
+    """Runs what is begun while something else is waited for."""

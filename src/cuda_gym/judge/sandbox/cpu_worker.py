@@ -1,0 +1,132 @@
+"""The `cpu` device in a worker process: sealed memfds, the wall clock, copies by memmove and NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from cuda_gym.judge.profiling.telemetry import cpu_name, last_level_cache_bytes
+from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
+from cuda_gym.judge.sandbox.protocol import RegionSpec, TensorSpec
+from cuda_gym.judge.sandbox.regions import Region
+from cuda_gym.judge.sandbox.worker_device import TimedCalls
+
+__all__ = ["CpuWorkerDevice"]
+
+Kept = TypeVar("Kept")
+
+_MAX_CACHE_BYTES = 64 << 20
+_SPARE_BYTES = 1 << 30
+
+
+class CpuWorkerDevice:
+    """The processor of this machine; see `WorkerDevice`."""
+
+    torch_device = torch.device("cpu")
+    alignment = 64
+    keeps_originals = False
+
+    def __init__(self) -> None:
+        self._evicting: torch.Tensor | None = None
+
+    @property
+    def name(self) -> str:
+        """The processor."""
+        return cpu_name()
+
+    def spare_bytes(self) -> int:
+        """What may be taken for things that are made ahead."""
+        return _SPARE_BYTES
+
+    def create_inputs(
+        self,
+        num_bytes: int,
+        parts: Iterable[tuple[TensorSpec, torch.Tensor]],
+        earlier: Region | None = None,  # noqa: ARG002 - what is sealed cannot be used again
+    ) -> MemfdRegion:
+        """A sealed region that holds these tensors."""
+        return MemfdRegion.create_inputs(num_bytes, parts)
+
+    def create_outputs(self, num_bytes: int) -> MemfdRegion:
+        """A region that somebody else will write to."""
+        return MemfdRegion.create_outputs(num_bytes)
+
+    def open_region(self, spec: RegionSpec, descriptor: int, *, is_output: bool) -> MemfdRegion:  # noqa: ARG002
+        """What the reference has made: inputs are mapped privately."""
+        return MemfdRegion.open(descriptor, shared=is_output)
+
+    def publish(self, region: Region) -> None:
+        """Nothing to do: it is the same memory."""
+
+    def original(self, region: Region) -> Region | None:
+        """The inputs as they were, where this process has changed its private copy of them."""
+        assert isinstance(region, MemfdRegion)
+        return region.original()
+
+    def copy(self, target: torch.Tensor, source: torch.Tensor) -> None:
+        """Copy between tensors of one form."""
+        if target.is_contiguous() and source.is_contiguous():
+            num_bytes = source.numel() * source.element_size()
+            ctypes.memmove(target.data_ptr(), source.data_ptr(), num_bytes)
+        else:
+            _as_array(target)[...] = _as_array(source)
+
+    def scratch(self, like: torch.Tensor) -> torch.Tensor:
+        """A private tensor of this form, its pages touched."""
+        count = like.numel() * like.element_size()
+        flat = torch.from_numpy(np.ones(max(count, 1), np.uint8))[:count]
+        return flat.view(like.dtype).view(like.shape) if count else torch.empty_like(like)
+
+    def fill(self, tensor: torch.Tensor, value: int) -> None:
+        """Write every byte of a tensor."""
+        _as_array(tensor).fill(value)
+
+    def timed_calls(
+        self,
+        call: Callable[[Any], Any],
+        calls: Sequence[Any],
+        *,
+        keep: Callable[[int, Any], Kept],
+        gate_ns: int,  # noqa: ARG002 - the host is the device
+        clock: Callable[[], int] = time.perf_counter_ns,
+    ) -> TimedCalls[Kept]:
+        """Call once for each entry, by the wall clock."""
+        durations: list[int] = []
+        kept: list[Kept] = []
+        gc.disable()
+        try:
+            with torch.no_grad():
+                for number, arguments in enumerate(calls):
+                    start = clock()
+                    value = call(arguments)
+                    durations.append(clock() - start)
+                    kept.append(keep(number, value))
+                    del value  # its memory is the next call's
+        finally:
+            gc.enable()
+        times = tuple(durations)
+        return TimedCalls(call_ns=times, host_ns=times, num_ungated=0, kept=kept)
+
+    def synchronise(self) -> None:
+        """Nothing to do: a call that has returned is done."""
+
+    def evict_caches(self, streamed_bytes: int = 0) -> None:
+        """Write twice the last-level cache, unless the contents do so by themselves."""
+        num_bytes = 2 * min(last_level_cache_bytes(), _MAX_CACHE_BYTES)
+        if streamed_bytes >= num_bytes:
+            return
+        if self._evicting is None:
+            self._evicting = torch.zeros(num_bytes // 4)
+        self._evicting.add_(1.0)
+
+
+def _as_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
+    """The tensor's memory as a numpy array; bfloat16, which numpy lacks, as 16-bit integers."""
+    plain = tensor.detach()
+    return (plain.view(torch.int16) if plain.dtype is torch.bfloat16 else plain).numpy()

@@ -1,0 +1,42 @@
+"""Which hidden draws a judgement makes, under which weights: decided by its secret seed alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cuda_gym.judge.sandbox.protocol import Tree
+
+__all__ = ["PlannedDraw", "plan_draws"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedDraw:
+    """One hidden draw, before it is made."""
+
+    weights: int
+    """Seed of the weights under which it is run."""
+    kind: str
+    seed: int
+
+
+def plan_draws(opened: Mapping[str, Tree], generator: random.Random) -> tuple[PlannedDraw, ...]:
+    """Every kind of draw the task can bear, half of them under other weights.
+
+    Args:
+        opened: What the reference said when it opened the task.
+        generator: Gives the seeds; an equal one gives equal draws.
+    """
+    first, *others = opened["draws"]
+    generator.shuffle(others)
+    kinds = [first, *others, first]
+    weights = [generator.getrandbits(48) for _ in range(2)]
+    return tuple(
+        PlannedDraw(
+            weights=weights[number >= len(kinds) // 2],
+            kind=kind,
+            seed=generator.getrandbits(48),
+        )
+        for number, kind in enumerate(kinds)
+    )
