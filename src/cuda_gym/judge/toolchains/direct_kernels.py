@@ -114,8 +114,6 @@ def with_entries(files: Mapping[str, str]) -> dict[str, str]:
 
 _ENTRY = "cuda_gym_entry_of_"
 _MENTIONS_KERNEL = re.compile(r"\.\s*kernel\b|\bimport\b[^\n]*\bkernel\b|getattr")
-_UNASKED_SHARED_BYTES = 48 << 10
-"""More dynamic shared memory than this CUDA gives only to a kernel for which it was asked."""
 _CONFIGURATION = ("unsigned cuda_gym_grid_x", "unsigned cuda_gym_grid_y", "unsigned cuda_gym_grid_z",
                   "unsigned cuda_gym_block_x", "unsigned cuda_gym_block_y",
                   "unsigned cuda_gym_block_z", "unsigned long long cuda_gym_shared",
@@ -183,9 +181,11 @@ def _entry(kernel: DirectKernel, qualified: str, groups: Sequence[Sequence[Token
     for number, group in enumerate(groups):
         names.append(f"cuda_gym_argument_{number}")
         declared.append(" ".join(_renamed(group, kernel.parameters[number].name, names[-1])))
+    # How much is given unasked depends on the static shared memory of the kernel.
     more_shared = (
-        f"if (cuda_gym_shared > {_UNASKED_SHARED_BYTES}) cudaFuncSetAttribute({qualified}, "
-        "cudaFuncAttributeMaxDynamicSharedMemorySize, (int)cuda_gym_shared);"
+        "static unsigned long long cuda_gym_asked = 0; if (cuda_gym_shared > cuda_gym_asked && "
+        f"cudaFuncSetAttribute({qualified}, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+        "(int)cuda_gym_shared) == cudaSuccess) cuda_gym_asked = cuda_gym_shared;"
     )
     launch = (
         f"{qualified}<<<{_GRID}, {_BLOCK}, cuda_gym_shared, cuda_gym_stream>>>({', '.join(names)});"
