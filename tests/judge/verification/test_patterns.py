@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from cuda_gym.judge.verification.pattern_sample import sample
 from cuda_gym.judge.verification.patterns import find_pattern
 
 
@@ -344,3 +345,13 @@ def test_one_wrong_element_has_a_place_at_most() -> None:
     assert pattern(got, want) == ""
     got[-1, -1], got[13, 17] = 0.0, want[13, 17]
     assert pattern(got, want) == "only the very last element"
+
+
+@pytest.mark.parametrize("count", [0, 5, 40_000])
+def test_a_sample_taken_in_pieces_is_that_of_the_whole(count: int) -> None:
+    mask = torch.zeros(300, 1000, dtype=torch.bool)
+    mask.view(-1)[torch.arange(count) * 7] = True
+    whole = sample(mask, 2**24)
+    assert bool(mask.flatten()[whole].all())
+    assert min(count, 1 << 12) <= len(whole) <= 1 << 14
+    assert torch.equal(sample(mask, 1001), whole)
