@@ -43,6 +43,7 @@ episodes: $(READY)
 
 bench: $(BENCH_READY)
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+	$(BIN)/pytest -o addopts=--import-mode=importlib benchmarks/test_speed.py
 
 clean:
 	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
