@@ -73,9 +73,10 @@ class CountedRuns:
         for _ in range(2):
             try:
                 said = self._run(ncu, unknown_metrics(said), task, submission, reference, build)
-            except (AgentError, WorkerLost, ToolFailed) as error:
-                why = f"Nsight Compute gave no counters: {error}"
-                return replace(profile, no_counters=why)
+            except ToolFailed as error:
+                said = error.said or f"==ERROR== {error}"
+            except (AgentError, WorkerLost) as error:
+                return replace(profile, no_counters=f"Nsight Compute gave no counters: {error}")
             if counters := _of(build, read_counters(said)):
                 return replace(profile, counters=counters)
             if not unknown_metrics(said):
@@ -91,7 +92,12 @@ class CountedRuns:
         reference: OpenReference,
         build: Build,
     ) -> str:
-        """The log of one call."""
+        """The log of one call.
+
+        Raises:
+            ToolFailed: Nsight Compute did not start it.
+            AgentError: the submission failed, and not for what Nsight Compute did.
+        """
         kernels = [kernel.name for kernel in build.kernels]
         run = ToolRun(
             lambda log: counters_command(ncu, log, kernels, without=without),
@@ -99,19 +105,27 @@ class CountedRuns:
             lifetime_s=_LIFETIME_S,
             keeps_rights=os.environ.get(AS_ADMIN) == "1",
         )
+        trouble: AgentError | None = None
         with contextlib.closing(run):
-            candidate = run.candidate(deadline_s=_START_S)
+            with self._lock.shared():
+                candidate = run.candidate(deadline_s=_START_S)
             with self._lock.exclusive():
-                match = Match(
-                    reference.worker,
-                    candidate,
-                    opened=reference.opened,
-                    deadlines=self._deadlines,
-                    generator=random.Random(secrets.randbits(64)),
-                )
-                match.load(task, submission, build, num_threads=self._num_threads)
-                match.call_once(smallest=False)
-                return run.finish(deadline_s=_FINISH_S)
+                try:
+                    match = Match(
+                        reference.worker,
+                        candidate,
+                        opened=reference.opened,
+                        deadlines=self._deadlines,
+                        generator=random.Random(secrets.randbits(64)),
+                    )
+                    match.load(task, submission, build, num_threads=self._num_threads)
+                    match.call_once(smallest=False)
+                except AgentError as error:
+                    trouble = error
+                said = run.finish(deadline_s=_FINISH_S)
+        if trouble is not None and "==ERROR==" not in said:
+            raise trouble
+        return said
 
 
 def _of(build: Build, counters: tuple[KernelCounters, ...]) -> tuple[KernelCounters, ...]:

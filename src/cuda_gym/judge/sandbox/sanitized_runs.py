@@ -143,8 +143,8 @@ class SanitizedRuns:
         build: Build,
         run: ToolRun,
     ) -> None:
-        candidate = run.candidate(deadline_s=_START_S)
         with self._lock.shared():
+            candidate = run.candidate(deadline_s=_START_S)
             match = Match(
                 reference.worker,
                 candidate,

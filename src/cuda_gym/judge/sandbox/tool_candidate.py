@@ -4,8 +4,8 @@ Such a process cannot be forked from the zygote, and what such tools do in it (t
 of their own, files) bears no namespaces.
 
 Covered: no capabilities, `no_new_privs`, no new processes, no signals to and no look into other
-processes, limits on files and core dumps; it ends with its parent, with its channel, and after a time of
-its own. Not covered: the network, and files that its user may read or write: what runs here has passed
+processes, limits on files and core dumps; it ends with its channel, and after a time of its own (not
+with its parent: a tool may start it from a thread that ends at once). Not covered: the network, and files that its user may read or write: what runs here has passed
 the static checks, and nothing that it says is paid.
 """
 
@@ -42,7 +42,6 @@ def main() -> None:
 
 
 def _put_up_walls(*, keeps_rights: bool) -> tuple[str, ...]:
-    limits.die_with_parent()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.MAX_FILE_BYTES, limits.MAX_FILE_BYTES))
     if not keeps_rights:

@@ -41,7 +41,16 @@ _TOLD_CHARS = 300
 
 
 class ToolFailed(Exception):
-    """The tool did not do its work; the message says what it said."""
+    """The tool did not do its work; the message says what it said.
+
+    Args:
+        message: Shortened.
+        said: All of it.
+    """
+
+    def __init__(self, message: str, said: str = "") -> None:
+        super().__init__(message)
+        self.said = said
 
 
 class ToolRun:
@@ -153,8 +162,9 @@ class ToolRun:
         self.kill()
         if not self._printed.closed:
             self._printed.read()
-        said = (self._said().strip() or self._printed.text.strip())[-_TOLD_CHARS:]
-        raise ToolFailed(f"{self._name} {how}{f': {said}' if said else ''}.")
+        said = self._said().strip() or self._printed.text.strip()
+        told = f": {said[-_TOLD_CHARS:]}" if said else ""
+        raise ToolFailed(f"{self._name} {how}{told}.", said)
 
     def _watch(self) -> None:
         """Tell the worker how it ended: the tool ends as its program did."""

@@ -41,7 +41,7 @@ _OPTIONS = {
     "memcheck": ("--padding", str(PADDING_BYTES), "--report-api-errors", "no"),
     # Hazards tell threads, and the analysis the pairs of lines that the first hazards are not about.
     "racecheck": ("--racecheck-report", "all"),
-    "initcheck": ("--check-api-memory-access", "no"),
+    "initcheck": (),
     "synccheck": (),
 }
 
