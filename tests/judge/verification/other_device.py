@@ -30,6 +30,13 @@ class OtherDevice(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self._storages: dict[int, Any] = {}  # held, so that no address is used again
+        self._generators: dict[int, tuple[torch.Generator, torch.device]] = {}
+
+    def generator(self, device: torch.device) -> torch.Generator:
+        """A generator for a device, which draws nothing elsewhere."""
+        generator = torch._C.Generator(_HOST)
+        self._generators[id(generator)] = generator, device
+        return generator
 
     def holds(self, tensor: Tensor) -> bool:
         """Whether a tensor belongs to the device."""
@@ -49,6 +56,7 @@ class OtherDevice(TorchFunctionMode):
         if name in ("numpy", "__array__") and self.holds(args[0]):
             raise MixedDevices(f"{name} of a tensor on {OTHER}")
         wanted = named.get("device")
+        self._refuse_other_generator(named.get("generator"), wanted)
         if wanted is not None:
             named["device"] = _HOST if torch.device(wanted) == OTHER else wanted
         tensors = list(_tensors((args, named)))
@@ -60,6 +68,11 @@ class OtherDevice(TorchFunctionMode):
         if is_other:
             self._mark(result)
         return result
+
+    def _refuse_other_generator(self, generator: torch.Generator | None, wanted: Any) -> None:
+        _, device = self._generators.get(id(generator), (None, None))
+        if device is not None and device != torch.device(wanted or _HOST):
+            raise MixedDevices(f"a generator of {device} for a tensor on {wanted or _HOST}")
 
     def _refuse_mixed(self, name: str, tensors: list[Tensor], marked: list[bool]) -> None:
         for tensor, is_other in zip(tensors, marked, strict=True):

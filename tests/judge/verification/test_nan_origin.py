@@ -60,6 +60,12 @@ def test_a_nan_that_depends_on_an_input_was_computed() -> None:
     )
 
 
+def test_a_nan_from_a_gpu_that_was_not_computed_was_never_written() -> None:
+    where = "only where x is negative"
+    told = describe_nan(fresh(torch.float32), place=None, condition=where, is_gpu=True)
+    assert told == "never written"
+
+
 def test_nan_at_places_without_a_name_may_have_been_computed() -> None:
     assert "never written, or computed by log" in said(fresh(torch.float32), place=None)
 

@@ -27,19 +27,18 @@ TASKS = [
 """Floating and integer inputs, parameters, running statistics, tables, index outputs, half precision."""
 
 
-class HostGenerator:
-    """In place of torch's class, which knows no device that is not there."""
-
-    make = torch.Generator
-
-    def __new__(cls, device: torch.device | str = "cpu") -> Any:
-        return cls.make("cpu")
-
-
 @pytest.fixture
 def other(monkeypatch: pytest.MonkeyPatch) -> Iterator[OtherDevice]:
-    monkeypatch.setattr(torch, "Generator", HostGenerator)
-    with OtherDevice() as mode:
+    mode = OtherDevice()
+
+    class Generator:
+        """In place of torch's class, which knows no device that is not there."""
+
+        def __new__(cls, device: torch.device | str = "cpu") -> Any:
+            return mode.generator(torch.device(device))
+
+    monkeypatch.setattr(torch, "Generator", Generator)
+    with mode:
         yield mode
 
 
@@ -77,6 +76,8 @@ def test_the_played_device_refuses_what_a_gpu_refuses(other: OtherDevice) -> Non
         torch.cat([there, here])
     with pytest.raises(MixedDevices):
         there.numpy()
+    with pytest.raises(MixedDevices):
+        torch.rand(3, generator=torch.Generator(OTHER))
     assert there.cpu().numpy().sum() == 3
 
 
