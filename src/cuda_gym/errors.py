@@ -43,6 +43,7 @@ __all__ = [
     "MachineError",
     "MissingTool",
     "NotAdmitted",
+    "OutOfDeviceMemory",
     "Refused",
     "StorageError",
     "TaskError",
@@ -136,6 +137,10 @@ class MissingTool(MachineError):
 
 class WorkerLost(MachineError):
     """A trusted process of ours died or fell silent."""
+
+
+class OutOfDeviceMemory(MachineError):
+    """The device has no memory left for what the judge needs; a submission may have taken it."""
 
 
 class StorageError(MachineError):

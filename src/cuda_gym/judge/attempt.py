@@ -17,7 +17,14 @@ from dataclasses import replace
 from cuda_gym.core.findings import DrawFindings, Findings, Outcome
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.core.verdict import DeviceRates, Profile, Telemetry, Timing, Work
-from cuda_gym.errors import AgentError, MachineError, Refused
+from cuda_gym.errors import (
+    AgentError,
+    CandidateError,
+    CandidateTimeout,
+    MachineError,
+    OutOfDeviceMemory,
+    Refused,
+)
 from cuda_gym.judge.head_start import HeadStart
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling import telemetry
@@ -27,7 +34,7 @@ from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.pool import OpenReference
 from cuda_gym.judge.sandbox.processes import own_processes
 from cuda_gym.judge.sandbox.protocol import Loaded
-from cuda_gym.judge.sandbox.workers import CandidateCrash, CandidateWorker
+from cuda_gym.judge.sandbox.workers import CandidateCrash, CandidateWorker, DeviceStopped
 from cuda_gym.judge.verification.conclusions import (
     conclude_draws,
     conclude_error,
@@ -36,6 +43,8 @@ from cuda_gym.judge.verification.conclusions import (
 
 __all__ = ["Attempt"]
 
+_MOST_MEMORY = 0.5
+"""Of what is free, a submission may hold; the judge's own copies of inputs and outputs need the rest."""
 _NOTHING_YET = Findings(outcome=None, summary="Nothing was compiled yet.")
 
 
@@ -81,36 +90,43 @@ class Attempt:
             TaskError: the task cannot be judged.
         """
         self.findings = self._compiled = compiled
-        means = self._means
-        checking = means.checks.build(self._submission) if means.checks.in_every_judgement else None
         try:
-            with means.pool.reference(self._task) as reference:
-                work = None
-                if races:
-                    with means.lock.shared():
-                        reference.baseline()
-                        work = reference.work()
-                match = self._prove(reference)
-                if checking is not None:
-                    memory = means.checks.try_run(
-                        self._task, self._submission, reference, checking.result()
-                    )
-                    self.findings = conclude_memory(self.findings, memory)
-                if match is not None and self._may_race and races:
-                    if checking is not None:
-                        match.reload()  # the check has moved the reference's weights
-                    self._race(reference, match, work)
-                    if counters:
-                        self._count(reference)
+            with self._means.pool.reference(self._task) as reference:
+                self._run(reference, races=races, counters=counters)
+        except OutOfDeviceMemory as error:
+            self._conclude_error(self._who_took_memory(error))
         except (AgentError, MachineError) as error:
             self._conclude_error(error)
         finally:
-            if checking is not None:
-                checking.cancel()
             if self._candidate is not None:
                 self._candidate.close()
             elif self._head_start is not None:
                 self._head_start.abandon()
+
+    def _run(self, reference: OpenReference, *, races: bool, counters: bool) -> None:
+        means, work = self._means, None
+        checking = means.checks.build(self._submission) if means.checks.in_every_judgement else None
+        try:
+            if races:
+                with means.lock.shared():
+                    reference.baseline()
+                    work = reference.work()
+            match = self._prove(reference)
+            if checking is not None:
+                memory = means.checks.try_run(
+                    self._task, self._submission, reference, checking.result()
+                )
+                self.findings = conclude_memory(self.findings, memory)
+            if match is None or not races or not self._may_race:
+                return
+            if checking is not None:
+                match.reload()  # the check has moved the reference's weights
+            self._race(reference, match, work)
+            if counters:
+                self._count(reference)
+        finally:
+            if checking is not None:
+                checking.cancel()
 
     def check_memory(self, compiled: Findings) -> None:
         """Check only, and say so where it cannot be done.
@@ -226,8 +242,30 @@ class Attempt:
             self.profile, self._task, self._submission, reference, build
         )
 
+    def _who_took_memory(self, error: OutOfDeviceMemory) -> AgentError | MachineError:
+        """The submission, where most of what the device has is free once it is gone."""
+        if self._candidate is None:
+            return error
+        with self._means.pool.reference(self._task) as reference:
+            before = reference.probe()
+            self._candidate.close()
+            self._candidate.wait_until_gone()
+            after = reference.probe()
+        taken = (after or 0) - (before or 0)
+        if taken < _MOST_MEMORY * (after or 0):
+            return error
+        return CandidateError(
+            f"The submission held {taken:,} bytes of the device's memory, so that the judge had too "
+            f"little for the outputs. At most {_MOST_MEMORY:.0%} of what is free are its own: allocate "
+            "what a call needs, and no more."
+        )
+
     def _conclude_error(self, error: AgentError | MachineError) -> None:
         """The end, with what was compiled, run and printed until then."""
+        if isinstance(error, (CandidateCrash, CandidateTimeout, DeviceStopped)) and self._candidate:
+            # Whoever is judged next finds the device without its kernels and its memory.
+            self._candidate.close()
+            self._candidate.wait_until_gone()
         findings = conclude_error(error)
         # A warning of a line that has now failed says nothing more.
         others = [

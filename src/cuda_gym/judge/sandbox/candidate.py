@@ -21,6 +21,7 @@ from cuda_gym.errors import CudaGymError, WrongOutput
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.copied_region import CopiedRegion
+from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.kernel_clock import KernelClock
 from cuda_gym.judge.sandbox.loaded_kernels import LoadedKernels, load_kernels
 from cuda_gym.judge.sandbox.model_state import check_state
@@ -48,7 +49,11 @@ from cuda_gym.judge.sandbox.telling import (
     told,
 )
 from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
-from cuda_gym.judge.sandbox.worker_device import DeviceFault, WorkerDevice, open_worker_device
+from cuda_gym.judge.sandbox.worker_device import (
+    DeviceFault,
+    WorkerDevice,
+    fault_in,
+)
 
 
 def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None:
@@ -72,25 +77,33 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
             message, descriptors = channel.receive(Load, Reload, Run)
         except ChannelClosed:
             return
-        reply: Loaded | Ran | Failed
         try:
-            if isinstance(message, Load):
-                reply = candidate.load(message, descriptors[0])
-            elif isinstance(message, Reload):
-                reply = candidate.reload(message, descriptors[0])
-            else:
-                reply = candidate.run(message, *descriptors)
-        except Told as told:
-            reply = Failed(kind=told.kind, message=str(told))
-        except WrongOutput as wrong:
-            reply = Failed(kind="wrong", message=str(wrong))
-        except DeviceFault as fault:
-            reply = Failed(kind="fault", message=str(fault))
+            reply = _answer(candidate, message, descriptors)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
         sys.stdout.flush()
         channel.send(reply)
+
+
+def _answer(
+    candidate: Candidate, message: Load | Reload | Run, descriptors: tuple[int, ...]
+) -> Loaded | Ran | Failed:
+    """What the candidate says, or what went wrong."""
+    try:
+        if isinstance(message, Load):
+            return candidate.load(message, descriptors[0])
+        if isinstance(message, Reload):
+            return candidate.reload(message, descriptors[0])
+        return candidate.run(message, *descriptors)
+    except Told as told:
+        return Failed(kind=told.kind, message=str(told))
+    except WrongOutput as wrong:
+        return Failed(kind="wrong", message=str(wrong))
+    except DeviceFault as fault:
+        return Failed(kind="fault", message=str(fault))
+    except CudaGymError as error:
+        return Failed(kind="raised", message=str(error))
 
 
 class Candidate:
@@ -220,6 +233,8 @@ class Candidate:
                 raise Told("found", check.findings()) from None
             if self._refused is not None:
                 raise Told("refused", self._refused) from None
+            if fault := fault_in(error):
+                raise DeviceFault(fault) from None
             raise Told("raised", describe(error, "forward")) from None
         if self._refused is not None:
             raise Told("refused", self._refused)

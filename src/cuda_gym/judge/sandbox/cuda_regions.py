@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cuda_gym.errors import WorkerLost
+from cuda_gym.errors import OutOfDeviceMemory, WorkerLost
 from cuda_gym.judge.sandbox.protocol import TensorSpec
 from cuda_gym.judge.sandbox.transport import tensor_at
 
@@ -43,7 +43,8 @@ class CudaRegion:
         """New memory; what it holds is not defined.
 
         Raises:
-            WorkerLost: the driver refuses, as where no memory is left.
+            OutOfDeviceMemory: there is none left.
+            WorkerLost: the driver refuses.
         """
         num_bytes = max(num_bytes, 1)
         rounded = _rounded(num_bytes, device_index)
@@ -149,13 +150,15 @@ def _done(answer: tuple[Any, ...]) -> Any:
     """What a call of the driver returned besides its status.
 
     Raises:
-        WorkerLost: the status is an error.
+        OutOfDeviceMemory: there is none left.
+        WorkerLost: the status is another error.
     """
     status, *values = answer
     if int(status) != 0:
         _, name = _driver().cuGetErrorName(status)
         _, text = _driver().cuGetErrorString(status)
-        raise WorkerLost(f"The GPU's driver says {name.decode()}: {text.decode()}.")
+        kind = OutOfDeviceMemory if name == b"CUDA_ERROR_OUT_OF_MEMORY" else WorkerLost
+        raise kind(f"The GPU's driver says {name.decode()}: {text.decode()}.")
     return values[0] if len(values) == 1 else tuple(values)
 
 

@@ -25,7 +25,7 @@ from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
 from cuda_gym.judge.sandbox.protocol import RegionSpec, TensorSpec
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.staged_regions import ReturnedRegion, StagedRegion
-from cuda_gym.judge.sandbox.worker_device import DeviceFault, TimedCalls
+from cuda_gym.judge.sandbox.worker_device import DeviceFault, TimedCalls, fault_in
 
 __all__ = ["CudaWorkerDevice"]
 
@@ -177,7 +177,7 @@ class CudaWorkerDevice:
         try:
             _synchronise()
         except RuntimeError as error:
-            raise DeviceFault(fault_in_words(error)) from None
+            raise DeviceFault(fault_in(error) or str(error)) from None
 
     def evict_caches(self, streamed_bytes: int = 0) -> None:
         """Nothing to do: every timed call has its own flush."""
@@ -193,16 +193,6 @@ class CudaWorkerDevice:
             self.synchronise()
             self._empty_ns = round(statistics.median(_elapsed(s, e) for s, e in pairs) * 1e6)
         return self._empty_ns
-
-
-def fault_in_words(error: RuntimeError) -> str:
-    """What the runtime says of a fault, without its advice on debugging.
-
-    >>> fault_in_words(RuntimeError("CUDA error: an illegal memory access was encountered"))
-    'an illegal memory access was encountered'
-    """
-    first = str(error).strip().splitlines()[0] if str(error).strip() else "an unknown error"
-    return first.removeprefix("CUDA error: ").strip()
 
 
 def _new_event() -> Any:

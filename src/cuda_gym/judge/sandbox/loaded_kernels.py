@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
 from cuda_gym.judge.toolchains.direct_kernels import DirectKernel
 from cuda_gym.judge.toolchains.kernel_runtime import KernelRuntime
 from cuda_gym.judge.toolchains.launchers import Launcher
+from cuda_gym.judge.toolchains.native_calls import KernelEntries
 
 __all__ = ["LoadedKernels", "load_kernels"]
 
@@ -71,7 +73,7 @@ def _load_on_cpu(message: Load, device: torch.device, clock: KernelClock) -> Loa
         check = MemoryCheck(runtime, most_blocks=message.check_blocks)
     kernels = LoadedKernels(runtime, check)
     on_tensor = None if check is None else check.note
-    _install(message, device, clock, kernels, runtime, on_tensor=on_tensor)
+    _install(message, device, clock, kernels, runtime, runtime.library, on_tensor=on_tensor)
     return kernels
 
 
@@ -80,12 +82,34 @@ def _load_library(message: Load, device: torch.device, clock: KernelClock) -> Lo
 
     runtime = RecordedLibrary(message.library)
     kernels = LoadedKernels(runtime)
-    _install(message, device, clock, kernels, runtime)
+    _install(message, device, clock, kernels, runtime, runtime.library)
     return kernels
+
+
+def _load_cubin(message: Load, device: torch.device, clock: KernelClock) -> LoadedKernels:
+    from cuda_gym.judge.toolchains.cubin import LoadedCubin
+
+    runtime = LoadedCubin(message.library, ordinal=device.index or 0)
+    kernels = LoadedKernels(runtime)
+    _install(message, device, clock, kernels, runtime, runtime)
+    return kernels
+
+
+def _load_extension(message: Load, device: torch.device, clock: KernelClock) -> LoadedKernels:
+    from cuda_gym.judge.sandbox import inline_extension
+    from cuda_gym.judge.toolchains.loaded_extension import LoadedExtension
+
+    del device
+    runtime = clock.runtime = LoadedExtension(message.library)
+    sys.modules.update(runtime.modules)
+    inline_extension.install(runtime.modules)
+    return LoadedKernels(runtime)
 
 
 _ON_GPU: dict[BuildForm, Callable[[Load, torch.device, KernelClock], LoadedKernels]] = {
     BuildForm.LIBRARY: _load_library,
+    BuildForm.CUBIN: _load_cubin,
+    BuildForm.EXTENSION: _load_extension,
 }
 
 
@@ -94,14 +118,15 @@ def _install(
     device: torch.device,
     clock: KernelClock,
     kernels: LoadedKernels,
-    runtime: Any,
+    runtime: KernelRuntime,
+    library: ctypes.CDLL | KernelEntries,
     *,
     on_tensor: Callable[[str, torch.Tensor], None] | None = None,
 ) -> None:
     clock.runtime = runtime
     sys.modules["cuda_extension"] = make_extension(
         tuple(Launcher.from_plain(plain) for plain in message.launchers),
-        runtime.library,
+        library,
         device=device,
         stream=_current_stream(device),
         take_error=runtime.take_error,

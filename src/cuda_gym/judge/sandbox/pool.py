@@ -14,7 +14,7 @@ from pathlib import Path
 from cuda_gym.core.device import Device
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import DeviceRates, Work
-from cuda_gym.errors import WorkerLost
+from cuda_gym.errors import MachineError, TaskError, WorkerLost
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw
@@ -79,6 +79,22 @@ class OpenReference:
             deadline_s=self._deadlines.reference_s,
             draws=[{"weights": d.weights, "kind": d.kind, "seed": d.seed} for d in draws],
         )
+
+    def probe(self) -> int | None:
+        """Use the device, and tell how many bytes of its memory are free, where that is known.
+
+        A process that cannot use it any more is ended; the next one begins anew.
+
+        Raises:
+            WorkerLost: it cannot be used, or the process is gone.
+        """
+        try:
+            plain, _ = self.worker.call("probe", deadline_s=self._deadlines.run_s)
+        except (TaskError, MachineError) as error:
+            self.worker.close()
+            raise WorkerLost(f"The device does not work any more: {error}") from error
+        free: int | None = plain["free_bytes"]
+        return free
 
     def baseline(self) -> Baseline:
         """The best times ever of eager and torch.compile; the first use compiles the reference.

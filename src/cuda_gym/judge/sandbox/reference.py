@@ -13,7 +13,7 @@ import math
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +24,21 @@ from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Work
 from cuda_gym.errors import WrongOutput
 from cuda_gym.judge.profiling.baselines import Baseline
+from cuda_gym.judge.profiling.roofline import number_format
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.baseline_model import compile_model
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
+from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.handout import Handout, region_spec
 from cuda_gym.judge.sandbox.outputs import changed_input
 from cuda_gym.judge.sandbox.protocol import Tree
 from cuda_gym.judge.sandbox.records import load_record, save_record
-from cuda_gym.judge.sandbox.worker_device import TimedCalls, WorkerDevice, open_worker_device
+from cuda_gym.judge.sandbox.worker_device import TimedCalls, WorkerDevice
 from cuda_gym.judge.verification.admission import Admission, OutputSpec, admit
+from cuda_gym.judge.verification.allocation import free_bytes
 from cuda_gym.judge.verification.correctness import timed_error_ratio
 from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs, perturbed_state
-from cuda_gym.judge.verification.nests import flatten_outputs
+from cuda_gym.judge.verification.nests import flatten_outputs, tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.judge.verification.trial import Trial
 from cuda_gym.judge.verification.work import work_of
@@ -161,12 +164,24 @@ class Reference:
         """What the task asks of any submission in one call; None where that cannot be found out."""
 
         def find_out() -> Work:
-            return work_of(self._model, self._reference.make_inputs(_MODEL_SEED))
+            inputs = self._reference.make_inputs(_MODEL_SEED)
+            tensors = (*tensors_in(inputs), *self._model.state_dict().values())
+            dtypes = (transport.dtype_name(tensor.dtype) for tensor in tensors)
+            return replace(
+                work_of(self._model, inputs),
+                number_format=number_format(dtypes, allow_tf32=self._task.allow_tf32),
+            )
 
         try:
             return as_plain(known_work(self._records, self._key("work"), find_out)), ()
         except Exception:  # noqa: BLE001 - a task's own code may raise anything where it is watched
             return None, ()
+
+    def probe(self) -> Answer:
+        """Whether the device still works, by using it; bytes of its memory that are free."""
+        torch.ones(1, device=self._device.torch_device).add_(1.0)
+        self._device.synchronise()
+        return {"free_bytes": free_bytes(self._device.torch_device)}, ()
 
     def rates(self) -> Answer:
         """The most that this machine can do with as many threads as a race has."""

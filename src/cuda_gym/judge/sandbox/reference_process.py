@@ -12,10 +12,12 @@ from cuda_gym.judge.sandbox import limits
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.protocol import Fault, Reply, Request
 from cuda_gym.judge.sandbox.reference import Reference
+from cuda_gym.judge.verification.allocation import is_out_of_memory
 
 _METHODS = {
     "open",
     "prepare",
+    "probe",
     "weights",
     "draw",
     "compare",
@@ -43,9 +45,9 @@ def serve(channel: Channel) -> None:
         except CudaGymError as error:
             reply = Fault(error=type(error).__name__, message=str(error))
         except Exception as error:  # noqa: BLE001 - a task's own code may raise anything
-            reply = Fault(
-                error="BadTask", message=f"The reference raised {type(error).__name__}: {error}"
-            )
+            kind = "OutOfDeviceMemory" if is_out_of_memory(error) else "BadTask"
+            told = f"The reference raised {type(error).__name__}: {error}"
+            reply = Fault(error=kind, message=told)
         channel.send(reply, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)

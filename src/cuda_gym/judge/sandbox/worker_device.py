@@ -15,11 +15,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 
-from cuda_gym.core.device import Device
 from cuda_gym.judge.sandbox.protocol import RegionSpec, TensorSpec
 from cuda_gym.judge.sandbox.regions import Region
 
-__all__ = ["DeviceFault", "TimedCalls", "WorkerDevice", "open_worker_device"]
+__all__ = ["DeviceFault", "TimedCalls", "WorkerDevice", "fault_in"]
 
 Kept = TypeVar("Kept")
 
@@ -149,13 +148,14 @@ class WorkerDevice(Protocol):
         ...
 
 
-def open_worker_device(name: str) -> WorkerDevice:
-    """The device of a name, in this process; on a GPU this makes its context."""
-    device = Device.parse(name)
-    if device.kind == "cpu":
-        from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
+def fault_in(error: BaseException) -> str | None:
+    """What a device's runtime says of a fault, without its advice on debugging; None for other errors.
 
-        return CpuWorkerDevice()
-    from cuda_gym.judge.sandbox.cuda_worker import CudaWorkerDevice
-
-    return CudaWorkerDevice(device.index or 0)
+    >>> fault_in(RuntimeError("CUDA error: an illegal memory access was encountered"))
+    'an illegal memory access was encountered'
+    >>> fault_in(RuntimeError("shape mismatch")) is None
+    True
+    """
+    first = str(error).strip().partition("\n")[0]
+    is_fault = isinstance(error, RuntimeError) and first.startswith("CUDA error: ")
+    return first.removeprefix("CUDA error: ").strip() if is_fault else None

@@ -15,7 +15,7 @@ from typing import Final
 
 import torch
 
-from cuda_gym.errors import MachineError, NotAdmitted
+from cuda_gym.errors import NotAdmitted, OutOfDeviceMemory
 
 __all__ = ["free_bytes", "is_out_of_memory", "memory_told", "out_of_memory"]
 
@@ -50,7 +50,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def out_of_memory(
     name: str, what: str, error: BaseException, device: torch.device
-) -> NotAdmitted | MachineError:
+) -> NotAdmitted | OutOfDeviceMemory:
     """The error that stands for one of `is_out_of_memory`.
 
     Args:
@@ -75,7 +75,7 @@ def out_of_memory(
             "Make its shapes smaller."
         )
     need = f": it needs {needed:,} bytes" if needed else ""
-    return MachineError(
+    return OutOfDeviceMemory(
         f"{name}: {what} ran out of memory{need}, and {left}. "
         "End what else uses the device, or choose a task with smaller shapes."
     )
@@ -87,7 +87,7 @@ def memory_told(name: str, what: str, device: torch.device) -> Iterator[None]:
 
     Raises:
         NotAdmitted: the task needs more than there is.
-        MachineError: it would fit, if nothing else were there.
+        OutOfDeviceMemory: it would fit, if nothing else were there.
     """
     try:
         yield
