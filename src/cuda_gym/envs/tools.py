@@ -213,7 +213,8 @@ class Tools:
         """Compile, compare with the reference on hidden inputs, and look for races and stray accesses.
 
         Args:
-            check: `values` does all of it; `memory` looks for races and accesses out of bounds only.
+            check: `values` compares outputs, and on cpu looks at memory too; `memory` looks for races
+                and accesses out of bounds only.
         """
         submission = self._workspace.freeze()
         findings = judge_steadily(lambda: self._judge.verify(self._task, submission, check=check))

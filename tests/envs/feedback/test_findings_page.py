@@ -53,6 +53,13 @@ def test_a_passing_verify_is_told_in_a_few_lines(make_findings: Find) -> None:
     ]
 
 
+def test_a_memory_check_that_cannot_be_made_asks_for_no_other_code(make_findings: Find) -> None:
+    findings = make_findings(Outcome.UNSUPPORTED_ON_DEVICE)
+    assert "go on without the memory check" in describe_findings(findings, FILES)
+    never_built = replace(findings, build=None)
+    assert "write it without the named feature" in describe_findings(never_built, FILES)
+
+
 @pytest.mark.parametrize("outcome", list(Outcome))
 def test_every_outcome_is_told_in_words_everywhere(
     make_verdict: Callable[..., Verdict], outcome: Outcome

@@ -80,6 +80,8 @@ def _headline(findings: Findings) -> str:
 def _next(findings: Findings) -> str:
     if findings.memory:
         return "Next: repair what the memory check found, then verify again."
+    if findings.outcome is Outcome.UNSUPPORTED_ON_DEVICE and findings.build is not None:
+        return "Next: go on without the memory check; verify compares its outputs."
     if findings.outcome is Outcome.CORRECT and not findings.draws:
         return "Next: verify compares its outputs."
     if findings.outcome is Outcome.WRONG and not any(not draw.passed for draw in findings.draws):
