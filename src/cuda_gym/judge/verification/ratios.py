@@ -21,12 +21,12 @@ def quick_ratio(got: Tensor, want: Expected, most: int | None = None) -> float:
     if want.least_allowed is None:
         return 0.0 if torch.equal(got, want.value) else math.nan
     ours, theirs = got.flatten(), want.value.flatten()
-    worst = torch.zeros((), dtype=want.value.dtype, device=got.device)
+    worst = []
     for piece in want.pieces(most):
         values = piece.of(theirs)
         error = (piece.of(ours) - values).abs_()
-        worst = torch.maximum(worst, error.div_(want.allowed(piece, values)).max())
-    return float(worst)
+        worst.append(error.div_(want.allowed(piece, values)).max())
+    return float(worst[0] if len(worst) == 1 else torch.stack(worst).max())
 
 
 @dataclass(frozen=True, kw_only=True)
