@@ -61,7 +61,7 @@ def evaluate(reference: str, kernel: str, *, checks: int, runs: int) -> dict[str
 
 def main() -> None:
     checkout, reference, kernel, checks, runs = sys.argv[1:]
-    sys.path.insert(0, str(Path(checkout) / "src"))
+    sys.path[0] = str(Path(checkout) / "src")  # and not the folder of this file
     stand_in()
     told = evaluate(
         Path(reference).read_text("utf-8"),

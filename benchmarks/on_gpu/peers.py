@@ -40,7 +40,7 @@ def kernelbench_runs(
         for number in range(2 * fresh):
             state = "fresh" if number < fresh else "built before"
             builds = folder / f"extensions{min(number, fresh - 1)}"
-            told, seconds = _timed([*command, str(checks), str(runs)], folder, builds)
+            told, seconds, _ = _timed([*command, str(checks), str(runs)], folder, builds)
             yield {"state": state, "process_s": seconds, **_last_json(told)}
 
 
@@ -59,13 +59,13 @@ def cuda_agent_runs(checkout: Path, problem: Problem, *, runs: int) -> Iterator[
         steps = {"compile": [], "verification": [], "profiling": ["--iters", str(runs)]}
         for step, arguments in steps.items():
             command = [sys.executable, "-m", f"utils.{step}", *arguments]
-            told, seconds = _timed(command, folder, Path(place) / "extensions")
+            told, seconds, right = _timed(command, folder, Path(place) / "extensions")
             last = told.strip().splitlines()[-1:] or [""]
-            yield {"step": step, "seconds": seconds, "said": last[0][:300]}
+            yield {"step": step, "seconds": seconds, "right": right, "said": last[0][:300]}
 
 
-def _timed(command: list[str], folder: Path, extensions: Path) -> tuple[str, float]:
-    """What a process printed, and the seconds that it took."""
+def _timed(command: list[str], folder: Path, extensions: Path) -> tuple[str, float, bool]:
+    """What a process printed, the seconds that it took, and whether it succeeded."""
     environment = {**os.environ, "TORCH_EXTENSIONS_DIR": str(extensions)}
     start = time.perf_counter()
     try:
@@ -80,8 +80,8 @@ def _timed(command: list[str], folder: Path, extensions: Path) -> tuple[str, flo
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"stopped after {_TIMEOUT_S:.0f} s", time.perf_counter() - start
-    return done.stdout, time.perf_counter() - start
+        return f"stopped after {_TIMEOUT_S:.0f} s", time.perf_counter() - start, False
+    return done.stdout, time.perf_counter() - start, not done.returncode
 
 
 def _last_json(told: str) -> dict[str, Any]:
