@@ -46,13 +46,18 @@ def _submission(kernels: str, model: str) -> Submission:
     return Submission.of({"kernels/a.cu": kernels, "model_new.py": model})
 
 
-def _toolchain(folder: Path, gpu: Gpu = HOPPER) -> CudaToolchain:
-    return CudaToolchain(FIRST, BuildCache(folder), gpu=gpu)
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> BuildCache:
+    return BuildCache(tmp_path_factory.mktemp("cache"))
+
+
+def _toolchain(cache: BuildCache, gpu: Gpu = HOPPER) -> CudaToolchain:
+    return CudaToolchain(FIRST, cache, gpu=gpu)
 
 
 @needs_nvcc
-def test_a_file_with_a_launcher_becomes_a_library_for_this_very_gpu(tmp_path: Path) -> None:
-    toolchain = _toolchain(tmp_path)
+def test_a_file_with_a_launcher_becomes_a_library_for_this_very_gpu(cache: BuildCache) -> None:
+    toolchain = _toolchain(cache)
     build = toolchain.build(_submission(KERNEL + LAUNCHER, CALLS_LAUNCHER), checking=True)
     assert build.form is BuildForm.LIBRARY
     assert build.toolchain == toolchain.name
@@ -64,41 +69,41 @@ def test_a_file_with_a_launcher_becomes_a_library_for_this_very_gpu(tmp_path: Pa
 
 @needs_nvcc
 @pytest.mark.skipif(not warm(), reason="there is no NVRTC")
-def test_kernels_alone_need_no_host_compiler(tmp_path: Path) -> None:
-    build = _toolchain(tmp_path).build(_submission(KERNEL, LAUNCHES))
+def test_kernels_alone_need_no_host_compiler(cache: BuildCache) -> None:
+    build = _toolchain(cache).build(_submission(KERNEL, LAUNCHES))
     assert build.form is BuildForm.CUBIN
     assert build.toolchain.startswith("nvrtc ")
 
 
 @needs_nvcc
-def test_kernels_beside_a_launcher_go_into_its_library(tmp_path: Path) -> None:
-    build = _toolchain(tmp_path).build(_submission(KERNEL + LAUNCHER, LAUNCHES))
+def test_kernels_beside_a_launcher_go_into_its_library(cache: BuildCache) -> None:
+    build = _toolchain(cache).build(_submission(KERNEL + LAUNCHER, LAUNCHES))
     assert build.form is BuildForm.LIBRARY
     assert b"cuda_gym_entry_of_scale" in Path(build.library).read_bytes()
 
 
 @needs_nvcc
-def test_an_error_is_the_submissions_own(tmp_path: Path) -> None:
+def test_an_error_is_the_submissions_own(cache: BuildCache) -> None:
     with pytest.raises(CompileError, match=r"kernels/a\.cu:1:\d+: error: .*undefined"):
-        _toolchain(tmp_path).build(_submission(KERNEL.replace("n;", "m;") + LAUNCHER, "x"))
+        _toolchain(cache).build(_submission(KERNEL.replace("n;", "m;") + LAUNCHER, "x"))
 
 
 @needs_nvcc
 def test_a_gpu_that_the_toolkit_does_not_know_is_no_fault_of_the_submission(
-    tmp_path: Path,
+    cache: BuildCache,
 ) -> None:
     old = replace(HOPPER, capability=(3, 5))
     with pytest.raises(MissingTool, match=r"does not build for sm_35.*older CUDA toolkit"):
-        _toolchain(tmp_path, old).build(_submission(KERNEL + LAUNCHER, CALLS_LAUNCHER))
+        _toolchain(cache, old).build(_submission(KERNEL + LAUNCHER, CALLS_LAUNCHER))
 
 
 @needs_nvcc
-def test_a_driver_that_is_too_old_is_no_fault_of_the_submission(tmp_path: Path) -> None:
+def test_a_driver_that_is_too_old_is_no_fault_of_the_submission(cache: BuildCache) -> None:
     behind = replace(HOPPER, cuda_version=(10, 2))
     with pytest.raises(
         MissingTool, match=r"the driver runs CUDA 10\.2 at most\. Update the driver"
     ):
-        _toolchain(tmp_path, behind).build(_submission(KERNEL + LAUNCHER, CALLS_LAUNCHER))
+        _toolchain(cache, behind).build(_submission(KERNEL + LAUNCHER, CALLS_LAUNCHER))
 
 
 @pytest.mark.skipif(bool(list_gpus()), reason="there is a GPU")

@@ -52,8 +52,12 @@ extern "C" void forget(cudaStream_t stream) {
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> RecordedLibrary:
-    toolchain = NvccToolchain("sm_90", BuildCache(tmp_path_factory.mktemp("cache")))
+def toolchain(tmp_path_factory: pytest.TempPathFactory) -> NvccToolchain:
+    return NvccToolchain("sm_90", BuildCache(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="module")
+def library(toolchain: NvccToolchain) -> RecordedLibrary:
     build = toolchain.build(Submission.of({"kernels/a.cu": PROGRAM}))
     loaded = RecordedLibrary(build.library)
     loaded.take_error()
@@ -113,9 +117,8 @@ def test_without_launches_there_are_no_times(library: RecordedLibrary) -> None:
     library.time_kernels(False)
 
 
-def test_a_library_without_launches_can_be_loaded(tmp_path: Path) -> None:
+def test_a_library_without_launches_can_be_loaded(toolchain: NvccToolchain) -> None:
     quiet = 'extern "C" int answer(int n) { return n + 1; }'
-    toolchain = NvccToolchain("sm_90", BuildCache(tmp_path))
     library = RecordedLibrary(toolchain.build(Submission.of({"kernels/a.cu": quiet})).library)
     assert library.num_launches() == 0
     assert library.library.answer(41) == 42

@@ -26,9 +26,9 @@ extern "C" void launch(float* out, const float* in, int n, cudaStream_t stream) 
 """
 
 
-@pytest.fixture
-def toolchain(tmp_path: Path) -> NvccToolchain:
-    return NvccToolchain("sm_90", BuildCache(tmp_path))
+@pytest.fixture(scope="module")
+def toolchain(tmp_path_factory: pytest.TempPathFactory) -> NvccToolchain:
+    return NvccToolchain("sm_90", BuildCache(tmp_path_factory.mktemp("cache")))
 
 
 def _error(toolchain: NvccToolchain, text: str) -> CompileError:
@@ -68,7 +68,8 @@ def test_what_ptxas_refuses_is_told(toolchain: NvccToolchain) -> None:
     )
     [found] = _error(toolchain, text).diagnostics
     assert found.severity is Severity.ERROR
-    assert "uses too much shared data (0x13880 bytes, 0xc000 max)" in found.message
+    assert (found.file, found.line) == ("kernels/a.cu", 1)
+    assert "uses too much shared data (0x13880 bytes, 0xc000 max): 80,000 bytes" in found.message
 
 
 def test_a_name_that_nobody_defines_is_told(toolchain: NvccToolchain) -> None:
@@ -82,6 +83,44 @@ def test_a_name_that_nobody_defines_is_told(toolchain: NvccToolchain) -> None:
 def test_a_compiler_that_takes_too_long_is_stopped(toolchain: NvccToolchain) -> None:
     with pytest.raises(CandidateTimeout, match="was stopped"):
         toolchain.build(Submission.of({"kernels/a.cu": RIGHT + "// late\n"}), deadline_s=0.05)
+
+
+def test_a_text_that_relies_on_all_of_the_headers_is_built(toolchain: NvccToolchain) -> None:
+    host = "    n = std::min(n, (int)std::beta(1.0, 2.0) + n);\n    twice<<<"
+    toolchain.build(Submission.of({"kernels/a.cu": RIGHT.replace("    twice<<<", host)}))
+
+
+def test_two_launchers_of_one_name_are_told_at_both_places(toolchain: NvccToolchain) -> None:
+    other = RIGHT.replace("twice", "thrice")
+    with pytest.raises(CompileError) as caught:
+        toolchain.build(Submission.of({"kernels/a.cu": RIGHT, "kernels/b.cu": other}))
+    assert str(caught.value).startswith(
+        "kernels/b.cu:5: error: multiple definition of `launch': at kernels/a.cu:5 and kernels/b.cu:5"
+    )
+
+
+def test_files_of_one_name_in_two_folders_are_two_files(toolchain: NvccToolchain) -> None:
+    other = RIGHT.replace("twice", "thrice").replace("launch", "launch_other")
+    hidden = "namespace { __device__ float kept; }\n"
+    build = toolchain.build(
+        Submission.of({"kernels/a.cu": hidden + RIGHT, "kernels/deep/a.cu": hidden + other})
+    )
+    assert {kernel.name for kernel in build.kernels} == {"twice", "thrice"}
+
+
+def test_a_toolkit_that_does_not_tell_its_plan_builds_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = tmp_path / "nvcc"
+    refuses = 'case "$*" in *--dryrun*-shared*kernels*) exit 1 ;; esac'
+    silent.write_text(f'#!/bin/sh\n{refuses}\nexec {shutil.which("nvcc")} "$@"\n')
+    silent.chmod(0o755)
+    monkeypatch.setenv("CUDA_GYM_NVCC", str(silent))
+    build = NvccToolchain("sm_90", BuildCache(tmp_path)).build(
+        Submission.of({"kernels/a.cu": RIGHT})
+    )
+    [kernel] = build.kernels
+    assert (kernel.name, kernel.block_threads) == ("twice", 256)
 
 
 def test_equal_messages_are_told_once_errors_first() -> None:

@@ -18,6 +18,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 __all__ = ["Plan", "read_plan"]
 
@@ -25,6 +26,7 @@ _ASSIGNMENT = re.compile(r"^(PATH|LD_LIBRARY_PATH|CICC_PATH|NVVMIR_LIBRARY_DIR|T
 _ANY_ASSIGNMENT = re.compile(r"^\w+=")
 _MAKES_ID = re.compile(r"\s--gen_module_id_file\b")
 _ID_FILE = re.compile(r'--module_id_file_name "([^"]+)"')
+_INCLUDE = re.compile(r'(?<=\s)-include "cuda_runtime\.h"')
 _PROGRAM = re.compile(r'^(?:"[^"]*?([^/"]+)"|(?:\S*/)?(\S+))')
 _DEVICE = ("cicc", "ptxas", "fatbinary")
 _UNIT = ["preprocess", "preprocess", "cudafe++", *_DEVICE, "compile"]
@@ -49,8 +51,15 @@ class Plan:
     ids: Mapping[str, str]
     """Files by which the two chains of a unit agree on names, with what they hold."""
 
-    def script(self) -> str:
-        """The plan as a text for the shell; it prints what all its programs say."""
+    def script(self, *, prelude: Path | None = None, linker: str = "") -> str:
+        """The plan as a text for the shell; it prints what all its programs say.
+
+        Args:
+            prelude: A header that is read in front of everything.
+            linker: Which one links, as `-fuse-ld=` calls it; empty is the usual one.
+        """
+        link = f"{self.link} -fuse-ld={shlex.quote(linker)}" if linker else self.link
+        include = "" if prelude is None else f"-include {shlex.quote(str(prelude))} "
         lines = [f"export {name}={shlex.quote(value)}" for name, value in self.environment.items()]
         lines += [
             f"printf %s {shlex.quote(text)} > {shlex.quote(path)}"
@@ -62,8 +71,8 @@ class Plan:
             said += [host, device, own]
             lines += [
                 f"unit_{number}() {{",
-                f"{{ {' && '.join(unit.host)}; }} > {host} 2>&1 & host=$!",
-                f"{{ {' && '.join(unit.device)}; }} > {device} 2>&1; device=$?",
+                f"{{ {_chain(unit.host, include)}; }} > {host} 2>&1 & host=$!",
+                f"{{ {_chain(unit.device, include)}; }} > {device} 2>&1; device=$?",
                 # Errors of both would be the same ones in two forms.
                 f"wait $host || {{ rm -f {device}; return 1; }}",
                 f"[ $device = 0 ] && {{ {unit.compile}; }} > {own} 2>&1",
@@ -72,7 +81,7 @@ class Plan:
         lines += [f"unit_{number} & pid_{number}=$!" for number in range(len(self.units))]
         lines += ["status=0", *(f"wait $pid_{n} || status=1" for n in range(len(self.units)))]
         lines += [
-            f"[ $status = 0 ] && {{ {{ {self.link}; }} > link.txt 2>&1 || status=1; }}",
+            f"[ $status = 0 ] && {{ {{ {link}; }} > link.txt 2>&1 || status=1; }}",
             f"cat {' '.join(said)} link.txt 2> /dev/null",
             "exit $status",
         ]
@@ -105,6 +114,11 @@ def read_plan(said: str, seed: str) -> Plan | None:
     if _kind(commands[-1]) != "link":
         return None
     return Plan(environment=environment, units=units, link=commands[-1], ids=ids)
+
+
+def _chain(commands: Sequence[str], include: str) -> str:
+    """Commands one after the other, with something in front of the header that nvcc includes."""
+    return " && ".join(_INCLUDE.sub(lambda found: include + found[0], line) for line in commands)
 
 
 def _read_unit(commands: Sequence[str], ids: dict[str, str], own_id: str) -> _Unit | None:
