@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.inline_calls import loads_inline
 from cuda_gym.judge.toolchains.inline_sources import (
     InlineExtension,
     find_inline_extensions,
-    loads_inline,
 )
 
 IMPORT = "from torch.utils.cpp_extension import load_inline\n"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sysconfig
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from cuda_gym.judge.toolchains.extension_compile import (
     CPP_FLAGS,
     CUDA_FLAGS,
     ExtensionTools,
+    Said,
     compile_extension,
     host_compiler,
 )
@@ -49,6 +51,9 @@ from cuda_gym.judge.toolchains.torch_files import TorchFiles, find_torch
 __all__ = ["ExtensionToolchain"]
 
 _LEAST_DEADLINE_S = 180.0
+_MOST_AT_ONCE = 4
+"""Modules; each unit of one takes up to 3 GiB."""
+_TARGET = "module.so"
 _VERSION = "1"
 """Raised where equal sources would come out otherwise."""
 
@@ -139,20 +144,24 @@ class ExtensionToolchain:
         deadline = time.monotonic() + deadline_s
         kernels: list[Any] = []
         diagnostics: list[Diagnostic] = []
-        libraries: dict[str, Path] = {}
         with self._cache.workspace() as folder:
-            for module in modules:
+
+            def compile_module(module: ExtensionSources) -> tuple[Said, ...]:
                 place = folder / module.name
                 place.mkdir()
-                target = place / "module.so"
-                said = compile_extension(tools, module, target, folder=place, deadline=deadline)
+                target = place / _TARGET
+                return compile_extension(tools, module, target, folder=place, deadline=deadline)
+
+            with ThreadPoolExecutor(_MOST_AT_ONCE) as pool:
+                results = list(pool.map(compile_module, modules))
+            for module, said in zip(modules, results, strict=True):
                 text = "\n".join(part.text for part in said)
                 found = parse_nvcc(text, module.files)
                 if any(part.status for part in said):
                     raise refusal(text, found, folder)
                 kernels += as_plain(read_resources(text))
                 diagnostics += [*found, *module.warnings]
-                libraries[f"{module.name}.so"] = target
+            libraries = {f"{m.name}.so": folder / m.name / _TARGET for m in modules}
             facts = {"kernels": kernels, "diagnostics": as_plain(tuple(diagnostics))}
             return self._cache.publish(key, libraries, facts), facts
 

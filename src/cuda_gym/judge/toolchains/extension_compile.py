@@ -14,6 +14,7 @@ Not covered: device code that is linked across files (`-rdc`).
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -54,6 +55,7 @@ CUDA_FLAGS = (
     "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
     "-D__CUDA_NO_HALF2_OPERATORS__",
 )
+_MISSING = re.compile(r"torch/include/([^:\n]+):[^\n]*fatal error: ([\w./]+): No such file")
 _MEMORY_KIB = 16 << 20
 """Both front ends take 3 GiB for all headers of torch."""
 
@@ -123,12 +125,27 @@ def compile_extension(
     with ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool:
         said = list(pool.map(compile_unit, range(len(sources.units))))
     if any(part.status for part in said):
+        _require_headers(said, tools.torch)
         return tuple(said)
     place = folder / "link"
     place.mkdir()
     command = [*_link_flags(tools, place), "-o", str(target), *objects, *tools.recorder.objects]
     command += [f"-l{name}" for name in (*tools.torch.libraries, "cudart")]
     return (*said, _run(tools.host, command, place, deadline))
+
+
+def _require_headers(said: Sequence[Said], torch: TorchFiles) -> None:
+    """See to it that it is not the machine which lacks a header that torch's own ones include.
+
+    Raises:
+        MissingTool: it is.
+    """
+    for part in said:
+        if found := _MISSING.search(part.text):
+            raise MissingTool(
+                f"There is no {found[2]}, which the header {found[1]} of torch {torch.version} includes. Install "
+                "the whole CUDA toolkit; a wheel of torch with CUDA brings the libraries' headers too."
+            )
 
 
 def _compile_unit(
@@ -181,6 +198,8 @@ def _compile(
         flags.append(f"-gencode=arch={generate},code={tools.architecture}")
     else:
         includes += _toolkit_folders(tools.nvcc)
+    # After the toolkit's, which nvcc finds by itself: for headers that a small toolkit lacks.
+    includes += map(str, tools.torch.wheel_folders)
     flags += ["-I.", *(part for folder in includes for part in ("-isystem", folder))]
     if not is_cuda:
         return _run(tools.host, [*flags, "-c", unit, "-o", target], place, deadline)

@@ -16,7 +16,7 @@ _SWITCHES = frozenset(
     {
         "--use_fast_math", "-use_fast_math", "-lineinfo", "--generate-line-info", "-G",
         "--expt-relaxed-constexpr", "--expt-extended-lambda", "--extended-lambda", "-extended-lambda",
-        "-restrict", "--restrict", "-ffast-math", "-funroll-loops", "-fno-math-errno", "-fopenmp",
+        "-restrict", "--restrict", "-ffast-math", "-funroll-loops", "-fno-math-errno",
         "--extra-device-vectorization", "-extra-device-vectorization",
     }
 )  # fmt: skip

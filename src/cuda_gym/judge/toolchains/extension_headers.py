@@ -103,6 +103,24 @@ constexpr auto kF64 = at::kDouble;
 constexpr auto kFloat64 = at::kDouble;
 }}
 """
+_CUDA = """\
+#pragma once
+#include <cuda_runtime_api.h>
+#include <c10/core/Device.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <c10/macros/Export.h>
+namespace at::cuda {
+TORCH_CUDA_CPP_API cudaDeviceProp* getCurrentDeviceProperties();
+TORCH_CUDA_CPP_API cudaDeviceProp* getDeviceProperties(c10::DeviceIndex device);
+TORCH_CUDA_CPP_API int warp_size();
+}
+#ifndef AT_CUDA_CHECK
+#define AT_CUDA_CHECK(EXPR) C10_CUDA_CHECK(EXPR)
+#endif
+"""
+"""torch's own asks for the headers of four libraries, for the types of their handles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +157,7 @@ def light_headers(files: Mapping[str, str], unit: str, torch: TorchFiles) -> Lig
         files={
             "cuda_gym_torch.h": light,
             **dict.fromkeys(_REPLACED, "#pragma once\n#include <cuda_gym_torch.h>\n"),
+            "ATen/cuda/CUDAContext.h": _CUDA,
             "torch/extension.h": f"#pragma once\n#include <cuda_gym_torch.h>\n{binds}{wraps}",
         }
     )

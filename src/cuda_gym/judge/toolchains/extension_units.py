@@ -18,11 +18,11 @@ from pathlib import Path
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.core.task import Submission
 from cuda_gym.judge.toolchains.extension_flags import allowed_flags
+from cuda_gym.judge.toolchains.inline_calls import loads_inline
 from cuda_gym.judge.toolchains.inline_sources import (
     InlineExtension,
     Piece,
     find_inline_extensions,
-    loads_inline,
 )
 from cuda_gym.judge.toolchains.kernel_files import check_sources
 

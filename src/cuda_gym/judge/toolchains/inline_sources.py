@@ -15,19 +15,18 @@ function. What cannot be told is a `CompileError` with its line.
 from __future__ import annotations
 
 import ast
-import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.constant_values import Unknown, value_of
+from cuda_gym.judge.toolchains.inline_calls import loader_calls, parse_model
 
-__all__ = ["InlineExtension", "Piece", "find_inline_extensions", "loads_inline"]
+__all__ = ["InlineExtension", "Piece", "find_inline_extensions"]
 
 _MODEL = "model_new.py"
-_LOADERS = ("load", "load_inline")
 _POSITIONS = ("name", "cpp_sources", "cuda_sources")
 """What follows them has changed its place from one torch to the next."""
 _SILENT = frozenset(
@@ -66,17 +65,6 @@ class InlineExtension:
     """Of the call."""
 
 
-def loads_inline(source: str) -> bool:
-    """Whether a model calls `load_inline` or `load` of torch's."""
-    if "cpp_extension" not in source:
-        return False
-    try:
-        tree = _parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(True for _ in _loader_calls(tree))
-
-
 def find_inline_extensions(source: str) -> tuple[InlineExtension, ...]:
     """Every call of `load_inline`, in the order in which a module runs.
 
@@ -86,10 +74,8 @@ def find_inline_extensions(source: str) -> tuple[InlineExtension, ...]:
     Raises:
         CompileError: a call cannot be understood without running it, or is one of `load`.
     """
-    tree = _parse(source)
-    if not any(True for _ in _loader_calls(tree)):
-        return ()
-    walk = _Walk(source, dict(_loader_calls(tree)))
+    tree = parse_model(source)
+    walk = _Walk(dict(loader_calls(tree)))
     walk.block(tree.body, {})
     if walk.errors:
         more = f" (and {len(walk.errors) - 1} more)" if len(walk.errors) > 1 else ""
@@ -100,10 +86,9 @@ def find_inline_extensions(source: str) -> tuple[InlineExtension, ...]:
 class _Walk:
     """Follows the statements of a module, with what is known of its names."""
 
-    def __init__(self, source: str, loaders: Mapping[ast.Call, str]) -> None:
+    def __init__(self, loaders: Mapping[ast.Call, str]) -> None:
         self.found: list[InlineExtension] = []
         self.errors: list[Diagnostic] = []
-        self._source = source
         self._loaders = loaders
         self._pieces: dict[str, int] = {}
         """The line of each constant text."""
@@ -274,38 +259,6 @@ def _error(call: ast.Call, loader: str, unknown: Unknown) -> Diagnostic:
         message = f"load_inline is given {unknown}; {_REMEDY}"
     line = unknown.line or call.lineno
     return Diagnostic(severity=Severity.ERROR, message=message, file=_MODEL, line=line)
-
-
-def _parse(source: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # '\d' in a string of the agent's is not our warning
-        return ast.parse(source, _MODEL)
-
-
-def _loader_calls(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
-    """The calls of torch's two loaders, under whatever name they were imported."""
-    direct: dict[str, str] = {}
-    modules = {"torch.utils.cpp_extension"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "torch.utils.cpp_extension":
-            direct |= {a.asname or a.name: a.name for a in node.names if a.name in _LOADERS}
-        elif isinstance(node, ast.ImportFrom) and node.module == "torch.utils":
-            modules |= {a.asname or a.name for a in node.names if a.name == "cpp_extension"}
-        elif isinstance(node, ast.Import):
-            modules |= {
-                a.asname for a in node.names if a.name == "torch.utils.cpp_extension" and a.asname
-            }
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        if isinstance(node.func, ast.Name) and node.func.id in direct:
-            yield node, direct[node.func.id]
-        elif (
-            isinstance(node.func, ast.Attribute)
-            and node.func.attr in _LOADERS
-            and ast.unparse(node.func.value) in modules
-        ):
-            yield node, node.func.attr
 
 
 def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:

@@ -38,6 +38,9 @@ class TorchFiles:
     standard: int
     """Of C++, that its headers need: 17 or 20."""
     include_folders: tuple[Path, ...]
+    """torch's own come first."""
+    wheel_folders: tuple[Path, ...]
+    """Headers of the CUDA libraries that torch was installed with, where they lie beside it."""
     library_folder: Path
     libraries: tuple[str, ...]
     """The ones that are there, as `-l` takes them."""
@@ -89,6 +92,7 @@ def read_torch(folder: Path) -> TorchFiles:
             python,
             *(() if cuda else (_HERE / "without_cuda",)),
         ),
+        wheel_folders=tuple(sorted((folder.parent / "nvidia").glob("*/include"))) if cuda else (),
         library_folder=folder / "lib",
         libraries=tuple(
             name for name in _LIBRARIES if (folder / "lib" / f"lib{name}.so").is_file()
