@@ -209,6 +209,36 @@ def test_an_error_of_a_binding_has_its_place(toolchain: ExtensionToolchain) -> N
     assert (place.file, place.line) == ("kernels/a_binding.cpp", 2)
 
 
+def test_a_function_that_nobody_defines_is_told_where_it_is_declared(
+    toolchain: ExtensionToolchain,
+) -> None:
+    files = {
+        "model_new.py": "",
+        "binding.cpp": 'extern "C" void missing(int n);\nvoid f() { missing(1); }',
+        "kernels/a.cu": f"{KERNEL}// REGISTER_BINDING(a, a)",
+    }
+    with pytest.raises(CompileError) as caught:
+        toolchain.build(Submission.of(files))
+    assert str(caught.value).startswith(
+        "binding.cpp:1: error: missing is declared but never defined"
+    )
+
+
+def test_an_error_in_a_text_that_was_put_together_has_its_line_there(
+    toolchain: ExtensionToolchain,
+) -> None:
+    source = (
+        "from torch.utils.cpp_extension import load_inline\n"
+        "load_inline(name='a', cpp_sources='', no_implicit_headers=True,\n"
+        "            cuda_sources='\\n'.join(['', '__global__ void f() { j = 1; }']))\n"
+    )
+    with pytest.raises(CompileError) as caught:
+        toolchain.build(Submission.of({"model_new.py": source}))
+    assert str(caught.value) == (
+        "identifier \"j\" is undefined (line 2 of the cuda_sources of load_inline 'a')"
+    )
+
+
 def test_bindings_are_unsupported_on_cpu_with_place_and_remedy() -> None:
     with pytest.raises(UnsupportedOnDevice) as caught:
         require_no_bindings(FOLDER)

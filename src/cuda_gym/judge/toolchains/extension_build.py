@@ -32,6 +32,7 @@ from cuda_gym.judge.toolchains.extension_compile import (
     compile_extension,
     host_compiler,
 )
+from cuda_gym.judge.toolchains.extension_symbols import undefined_functions
 from cuda_gym.judge.toolchains.extension_units import (
     ExtensionSources,
     has_bindings,
@@ -157,13 +158,28 @@ class ExtensionToolchain:
             for module, said in zip(modules, results, strict=True):
                 text = "\n".join(part.text for part in said)
                 found = parse_nvcc(text, module.files)
-                if any(part.status for part in said):
+                failed = any(part.status for part in said)
+                if not failed:
+                    undefined = undefined_functions(folder / module.name / _TARGET, module.files)
+                    failed, found = bool(undefined), (*undefined, *found)
+                found = tuple(_placed(each, module) for each in found)
+                if failed:
                     raise refusal(text, found, folder)
                 kernels += as_plain(read_resources(text))
                 diagnostics += [*found, *module.warnings]
             libraries = {f"{m.name}.so": folder / m.name / _TARGET for m in modules}
             facts = {"kernels": kernels, "diagnostics": as_plain(tuple(diagnostics))}
             return self._cache.publish(key, libraries, facts), facts
+
+
+def _placed(found: Diagnostic, module: ExtensionSources) -> Diagnostic:
+    """The same, where its place is in no file of the submission: in a text that was put together."""
+    if found.file is None or not found.file.startswith(f"{module.name}/"):
+        return found
+    what = "cuda_sources" if found.file.endswith(".cu") else "cpp_sources"
+    place = f"line {found.line} of the {what} of load_inline {module.name!r}"
+    message = f"{found.message} ({place})"
+    return replace(found, message=message, file=None, line=None, column=None)
 
 
 def _require_fit(nvcc: Compiler, torch: TorchFiles) -> None:

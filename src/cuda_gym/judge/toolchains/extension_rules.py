@@ -12,15 +12,12 @@ no spelling hides them. Not covered: symbols that are looked up while it runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
 
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.core.task import Submission
 from cuda_gym.errors import Refused, UnsupportedOnDevice
+from cuda_gym.judge.toolchains.extension_symbols import open_symbols, qualified_name
 from cuda_gym.judge.toolchains.extension_units import binding_place
 from cuda_gym.judge.toolchains.inline_sources import find_inline_extensions
 from cuda_gym.judge.toolchains.torch_files import find_torch
@@ -40,7 +37,6 @@ _PAST_DISPATCHER = (
     "at::cuda::blas::",
     "at::redispatch::",
 )
-_COMPONENT = re.compile(r"(\d+)")
 
 
 def require_no_bindings(submission: Submission) -> None:
@@ -88,7 +84,7 @@ def require_own_kernels(library: Path, allowed: tuple[str, ...]) -> None:
         {
             fact
             for path in sorted(library.parent.glob("*.so"))
-            for symbol in _open_symbols(path)
+            for symbol, _ in open_symbols(path)
             if (fact := _fault(symbol, allowed, operators))
         }
     )
@@ -106,7 +102,7 @@ def _fault(symbol: str, allowed: tuple[str, ...], operators: Path) -> str | None
         if symbol.startswith(vendor) and re.fullmatch(rf"{vendor}[A-Z]\w*|{vendor}_\w+", symbol):
             # Handles and descriptors compute nothing, and are no use without what does.
             return None if set(calls) & set(allowed) else symbol
-    name = _plain(symbol)
+    name = qualified_name(symbol)
     if name.startswith(_PAST_DISPATCHER):
         if name.startswith("at::cuda::blas::") and set(_VENDORS["cublas"]) & set(allowed):
             return None
@@ -114,26 +110,3 @@ def _fault(symbol: str, allowed: tuple[str, ...], operators: Path) -> str | None
     last = name.removeprefix("at::cuda::")
     is_operator = last != name and "::" not in last and (operators / f"{last}.h").is_file()
     return name if is_operator else None
-
-
-def _plain(symbol: str) -> str:
-    """The qualified name of a C++ function, without its arguments; empty for others."""
-    if not symbol.startswith("_ZN"):
-        return ""
-    parts = []
-    at = 3
-    while at < len(symbol) and (found := _COMPONENT.match(symbol, at)):
-        start = found.end()
-        at = start + int(found[1])
-        parts.append(symbol[start:at])
-    return "::".join(parts)
-
-
-def _open_symbols(path: Path) -> Iterator[str]:
-    """The symbols that a library expects of others."""
-    with path.open("rb") as file:
-        for section in ELFFile(file).iter_sections():
-            if isinstance(section, SymbolTableSection) and section.name == ".dynsym":
-                for symbol in section.iter_symbols():
-                    if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name:
-                        yield symbol.name
