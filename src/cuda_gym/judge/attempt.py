@@ -31,9 +31,11 @@ from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.nvml import energy_between
 from cuda_gym.judge.profiling.roofline import is_below_floor
 from cuda_gym.judge.sandbox.match import Match
+from cuda_gym.judge.sandbox.messages import (
+    Loaded,
+)
 from cuda_gym.judge.sandbox.pool import OpenReference
 from cuda_gym.judge.sandbox.processes import own_processes
-from cuda_gym.judge.sandbox.protocol import Loaded
 from cuda_gym.judge.sandbox.workers import CandidateCrash, CandidateWorker, DeviceStopped
 from cuda_gym.judge.verification.conclusions import (
     conclude_draws,
@@ -92,7 +94,10 @@ class Attempt:
         self.findings = self._compiled = compiled
         try:
             with self._means.pool.reference(self._task) as reference:
-                self._run(reference, races=races, counters=counters)
+                try:
+                    self._run(reference, races=races, counters=counters)
+                finally:
+                    reference.rest()
         except OutOfDeviceMemory as error:
             self._conclude_error(self._who_took_memory(error))
         except (AgentError, MachineError) as error:
@@ -206,13 +211,15 @@ class Attempt:
         loaded, build = self.loaded, self._compiled.build
         assert loaded is not None
         assert build is not None
+        dry = self._means.pool.dry()
         self.timing, self.profile = match.race(
-            self._means.pool.dry(),
+            dry,
             self._means.plan,
             reference.baseline,
             build,
             prepare_ns=loaded.prepare_ns,
         )
+        dry.rest(deadline_s=self._means.deadlines.run_s)
 
     def _race_again(self, reference: OpenReference, match: Match, rates: DeviceRates) -> str | None:
         """Why the time cannot be true, if it is not another one now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cuda_gym.core.device import Device
 from cuda_gym.judge.profiling.gpus import find_gpu
@@ -12,6 +12,10 @@ __all__ = ["DeviceFacts", "facts_of"]
 
 _DRIVER_BYTES = 64 << 30
 """Address space that a CUDA driver reserves, beside what it maps of the device (measured: enough)."""
+
+_CONTENTS = 12
+"""Part of a GPU's memory for the contents of a block: each side holds them, or what came of them, once
+more, and a few judges may work beside each other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +44,10 @@ def facts_of(device: Device) -> DeviceFacts:
     gpu = find_gpu(device)
     shared = "exported allocations" if gpu.exports_memory else "copies through sealed memfd"
     return DeviceFacts(
-        plan=GPU_PLAN,
+        plan=replace(
+            GPU_PLAN,
+            max_content_bytes=min(GPU_PLAN.max_content_bytes, gpu.memory_bytes // _CONTENTS),
+        ),
         transport=shared,
         address_bytes=_DRIVER_BYTES + 4 * gpu.memory_bytes,
         builds_disturb=False,

@@ -16,7 +16,11 @@ from cuda_gym.judge.sandbox.channel import (
     DeadlinePassed,
     Drain,
 )
-from cuda_gym.judge.sandbox.protocol import ProtocolError, Reply, Request
+from cuda_gym.judge.sandbox.messages import (
+    Reply,
+    Request,
+)
+from cuda_gym.judge.sandbox.protocol import ProtocolError
 
 
 @pytest.fixture

@@ -42,13 +42,14 @@ def test_what_another_process_writes_is_seen() -> None:
     torch.cuda.synchronize()
     ours, theirs = socket.socketpair()
     descriptor = region.export()
-    process = subprocess.Popen(
-        [sys.executable, "-c", OTHER, str(theirs.fileno()), str(region.num_bytes)],
-        pass_fds=[theirs.fileno()],
-    )
-    socket.send_fds(ours, [b"x"], [descriptor])
-    os.close(descriptor)
-    assert process.wait(60) == 0
+    with ours, theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-c", OTHER, str(theirs.fileno()), str(region.num_bytes)],
+            pass_fds=[theirs.fileno()],
+        )
+        socket.send_fds(ours, [b"x"], [descriptor])
+        os.close(descriptor)
+        assert process.wait(60) == 0
     assert bool((floats == 6.0).all())
 
 

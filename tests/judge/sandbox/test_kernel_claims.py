@@ -7,7 +7,10 @@ import pytest
 from cuda_gym.core.findings import Build, KernelResources
 from cuda_gym.core.verdict import Profile
 from cuda_gym.judge.sandbox.kernel_claims import read_kernel_claims
-from cuda_gym.judge.sandbox.protocol import KernelClaim, Ran
+from cuda_gym.judge.sandbox.messages import (
+    KernelClaim,
+    Ran,
+)
 
 BUILD = Build(
     key="k", library="/l.so", toolchain="g++", build_s=0.1, cached=True,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from cuda_gym.judge.sandbox.messages import (
+    TensorSpec,
+)
 from cuda_gym.judge.sandbox.model_state import check_state
-from cuda_gym.judge.sandbox.protocol import TensorSpec
 from cuda_gym.judge.sandbox.telling import Told
 
 SPECS = {"weight": TensorSpec(dtype="float32", shape=(3,), offset=0)}

@@ -6,17 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.judge.sandbox.protocol import (
+from cuda_gym.judge.sandbox.messages import (
     Failed,
     Load,
-    ProtocolError,
     Ran,
     Reply,
     Run,
     TensorSpec,
-    decode,
-    encode,
 )
+from cuda_gym.judge.sandbox.protocol import ProtocolError, decode, encode
 
 KERNEL = {"name": "k", "launches": 1, "total_ns": 5, "grid": [1, 1, 1], "block": [32, 1, 1]}
 names = st.text(min_size=1, max_size=8)
@@ -78,6 +76,8 @@ def test_arbitrary_fields_are_a_protocol_error(junk: object) -> None:
         "launches": 1,
         "library_calls": junk,
         "findings": "",
+        "host_ns": [],
+        "num_ungated": 0,
         "kernels": [],
     }
     with pytest.raises(ProtocolError):
@@ -101,7 +101,8 @@ def test_arbitrary_fields_are_a_protocol_error(junk: object) -> None:
     ],
 )
 def test_what_is_out_of_order_is_named(change: dict[str, object], words: str) -> None:
-    ran = {"v": 1, "type": "Ran", "call_ns": [1], "launches": 1, "library_calls": 0, "findings": ""}
+    counts = {"launches": 1, "library_calls": 0, "num_ungated": 0}
+    ran = {"v": 1, "type": "Ran", "call_ns": [1], "host_ns": [1], "findings": ""} | counts
     plain = ran | {"kernels": [KERNEL]} | change
     with pytest.raises(ProtocolError, match=words):
         decode(json.dumps(plain).encode(), (Ran, Failed))

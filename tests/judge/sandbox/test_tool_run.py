@@ -13,7 +13,10 @@ import pytest
 
 from cuda_gym.core.device import Device
 from cuda_gym.errors import CandidateError, CandidateTimeout
-from cuda_gym.judge.sandbox.protocol import Load, RegionSpec
+from cuda_gym.judge.sandbox.messages import (
+    Load,
+    RegionSpec,
+)
 from cuda_gym.judge.sandbox.tool_run import ToolFailed, ToolRun
 
 CPU = Device("cpu")

@@ -108,10 +108,11 @@ def race(
         WrongOutput: an output of a timed call is wrong.
     """
     probe = _probe(reference, candidate, plan)
-    most = max(2, min(plan.max_calls, plan.max_content_bytes // max(probe.content_bytes, 1)))
-    num_reference, num_candidate = (
-        max(2, min(most, round(plan.block_s * 1e6 / max(us, 1.0))))
-        for us in (min(probe.reference_us, best_compile_us or math.inf), probe.candidate_us)
+    fastest_us = min(probe.reference_us, best_compile_us or math.inf)
+    dropped = plan.dropped_calls if probe.candidate_us < _LONG_CALL_US else 1
+    counts = (
+        _num_calls(fastest_us, probe.content_bytes, dropped, plan),
+        _num_calls(probe.candidate_us, probe.content_bytes, dropped, plan),
     )
     pairs: list[Pair] = []
     start = time.monotonic()
@@ -120,8 +121,8 @@ def race(
             _race_once(
                 reference,
                 candidate,
-                counts=(num_reference, num_candidate),
-                dropped=plan.dropped_calls if probe.candidate_us < 20_000 else 1,
+                counts=counts,
+                dropped=min(dropped, min(counts) - 1),
                 reference_first=len(pairs) % 2 == 0,
                 dry_tolerance=(
                     plan.dry_tolerance
@@ -155,15 +156,16 @@ class _Probe:
 
 def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan) -> _Probe:
     gate_us = plan.longest_gate_us
-    reference.new_contents(1)
+    content_bytes = reference.new_contents(1)
     first = candidate.run(1, gate_us=gate_us)
     reference.run(1, gate_us=gate_us)
     reference.check(1)
-    content_bytes = reference.new_contents(3)
-    theirs = candidate.run(3, gate_us=gate_us)
-    ours = reference.run(3, gate_us=gate_us)
-    reference.check(3)
-    waits = theirs.num_ungated > 1  # one may be a hiccup of the host
+    count = min(3, _most_contents(content_bytes, plan))
+    reference.new_contents(count)
+    theirs = candidate.run(count, gate_us=gate_us)
+    ours = reference.run(count, gate_us=gate_us)
+    reference.check(count)
+    waits = theirs.num_ungated > count // 3  # one of three may be a hiccup of the host
     host_us = statistics.median(theirs.host_us)
     if gate_us and waits:
         gate_us = 0.0
@@ -181,6 +183,23 @@ def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan)
     )
 
 
+def _num_calls(us: float, content_bytes: int, dropped: int, plan: TimingPlan) -> int:
+    """Calls of a block, with those that are dropped: as long as it should be, as many as memory bears."""
+    wanted = max(2, min(plan.max_calls, round(plan.block_s * 1e6 / max(us, 1.0))))
+    room = plan.max_content_bytes // max(content_bytes, 1)
+    timed = max(2, min(wanted, room))
+    return min(timed + dropped, _most_contents(content_bytes, plan))
+
+
+def _most_contents(content_bytes: int, plan: TimingPlan) -> int:
+    """How many contents there may be at once."""
+    if not plan.is_strict_about_memory:
+        return plan.max_calls + plan.dropped_calls
+    return max(1, plan.max_content_bytes // max(content_bytes, 1))
+
+
+_LONG_CALL_US = 20_000
+"""One such call warms all that there is to be warmed."""
 UNGATED_TIMER = "events, ungated: the submission waits for the device"
 _GATE = 3.0
 """The length of a gate, as a multiple of what a call keeps the host: with once, one in some calls is
@@ -225,7 +244,7 @@ def _race_once(
 
     Where there is a tolerance, a dry run tells what our own clock is to leave out.
     """
-    num_reference, num_candidate = (count + dropped for count in counts)
+    num_reference, num_candidate = counts
     most = max(num_reference, num_candidate)
     reference.new_contents(most)
     waited, start = waited_us(), time.monotonic()
@@ -237,6 +256,7 @@ def _race_once(
     reference.check(num_candidate)
     clock_us = None
     if dry_tolerance is not None:
+        candidate.run(1, gate_us=gate_us, dry=True)  # opens what the other process has open
         filled = candidate.run(num_candidate, gate_us=gate_us, dry=True)
         protocol_us = (filled.wall_us - sum(filled.call_us)) * (1.0 + dry_tolerance)
         clock_us = (theirs.wall_us - protocol_us) / num_candidate

@@ -44,6 +44,8 @@ class TimingPlan:
     than to use. Many short blocks in turns beat few long ones where the machine itself drifts."""
     max_content_bytes: int = 256 * 1024 * 1024
     """Inputs and outputs of one block."""
+    is_strict_about_memory: bool = False
+    """Whether a block has fewer than the two calls, and the dropped ones, where these need more."""
     max_race_s: float = 1.8
     """After the least number of pairs the race ends here, whatever the interval is."""
     max_waiting: float = 0.25
@@ -77,6 +79,7 @@ GPU_PLAN = TimingPlan(
     wanted_halfwidth=0.005,
     max_calls=24,
     max_content_bytes=6 << 30,
+    is_strict_about_memory=True,
     max_race_s=1.0,
     counts_waiting=False,
     timer="events behind a gate",

@@ -15,14 +15,14 @@ from typing import Any
 from cuda_gym.errors import Refused, WrongOutput
 from cuda_gym.judge.profiling.race import Block
 from cuda_gym.judge.sandbox.deadlines import Deadlines
-from cuda_gym.judge.sandbox.protocol import (
+from cuda_gym.judge.sandbox.messages import (
     Ran,
     RegionSpec,
     Run,
     TensorSpec,
     Tree,
-    read_spec,
 )
+from cuda_gym.judge.sandbox.protocol import read_spec
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 

@@ -24,9 +24,7 @@ from cuda_gym.judge.sandbox.copied_region import CopiedRegion
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.kernel_clock import KernelClock
 from cuda_gym.judge.sandbox.loaded_kernels import LoadedKernels, load_kernels
-from cuda_gym.judge.sandbox.model_state import check_state
-from cuda_gym.judge.sandbox.outputs import OutputSink, require_unchanged
-from cuda_gym.judge.sandbox.protocol import (
+from cuda_gym.judge.sandbox.messages import (
     Failed,
     KernelClaim,
     Load,
@@ -36,9 +34,13 @@ from cuda_gym.judge.sandbox.protocol import (
     Ran,
     RegionSpec,
     Reload,
+    Rest,
+    Rested,
     Run,
     TensorSpec,
 )
+from cuda_gym.judge.sandbox.model_state import check_state
+from cuda_gym.judge.sandbox.outputs import OutputSink, require_unchanged
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.telling import (
     MODEL_FILE,
@@ -74,7 +76,7 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
     candidate = Candidate(device, isolation, own_inputs=own_inputs)
     while True:
         try:
-            message, descriptors = channel.receive(Load, Reload, Run)
+            message, descriptors = channel.receive(Load, Reload, Run, Rest)
         except ChannelClosed:
             return
         try:
@@ -87,14 +89,16 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
 
 
 def _answer(
-    candidate: Candidate, message: Load | Reload | Run, descriptors: tuple[int, ...]
-) -> Loaded | Ran | Failed:
+    candidate: Candidate, message: Load | Reload | Run | Rest, descriptors: tuple[int, ...]
+) -> Loaded | Ran | Rested | Failed:
     """What the candidate says, or what went wrong."""
     try:
         if isinstance(message, Load):
             return candidate.load(message, descriptors[0])
         if isinstance(message, Reload):
             return candidate.reload(message, descriptors[0])
+        if isinstance(message, Rest):
+            return candidate.rest()
         return candidate.run(message, *descriptors)
     except Told as told:
         return Failed(kind=told.kind, message=str(told))
@@ -170,6 +174,11 @@ class Candidate:
             if original is not None:
                 require_unchanged(message.inputs, given, original)
         return ran
+
+    def rest(self) -> Rested:
+        """Hold no memory that somebody else may need."""
+        self._regions.clear()
+        return Rested()
 
     def _run(self, message: Run, calls: Sequence[Any], sink: OutputSink) -> Ran:
         kernels = self._kernels

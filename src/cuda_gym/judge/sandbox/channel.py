@@ -19,7 +19,10 @@ import struct
 import time
 from typing import Any
 
-from cuda_gym.judge.sandbox.protocol import Message, ProtocolError, decode, encode
+from cuda_gym.judge.sandbox.messages import (
+    Message,
+)
+from cuda_gym.judge.sandbox.protocol import ProtocolError, decode, encode
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 MAX_DESCRIPTORS = 4

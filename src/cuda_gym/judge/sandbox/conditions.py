@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Fingerprint, Telemetry, Timing
-from cuda_gym.judge.sandbox.protocol import Loaded
+from cuda_gym.judge.sandbox.messages import (
+    Loaded,
+)
 
 __all__ = ["fingerprint_of", "why_unranked"]
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from cuda_gym.judge.sandbox.protocol import TensorSpec
+from cuda_gym.judge.sandbox.messages import (
+    TensorSpec,
+)
 from cuda_gym.judge.sandbox.regions import Region
 
 if TYPE_CHECKING:

@@ -13,7 +13,10 @@ import torch
 
 from cuda_gym.judge.profiling.telemetry import cpu_name, last_level_cache_bytes
 from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
-from cuda_gym.judge.sandbox.protocol import RegionSpec, TensorSpec
+from cuda_gym.judge.sandbox.messages import (
+    RegionSpec,
+    TensorSpec,
+)
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.worker_device import TimedCalls
 
@@ -39,6 +42,9 @@ class CpuWorkerDevice:
     def name(self) -> str:
         """The processor."""
         return cpu_name()
+
+    def give_memory_back(self) -> None:
+        """Nothing to do: what is freed, is free."""
 
     def spare_bytes(self) -> int:
         """What may be taken for things that are made ahead."""

@@ -16,7 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cuda_gym.errors import OutOfDeviceMemory, WorkerLost
-from cuda_gym.judge.sandbox.protocol import TensorSpec
+from cuda_gym.judge.sandbox.messages import (
+    TensorSpec,
+)
 from cuda_gym.judge.sandbox.transport import tensor_at
 
 if TYPE_CHECKING:

@@ -22,7 +22,10 @@ import torch
 
 from cuda_gym.judge.sandbox.cuda_regions import CudaRegion, is_supported
 from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
-from cuda_gym.judge.sandbox.protocol import RegionSpec, TensorSpec
+from cuda_gym.judge.sandbox.messages import (
+    RegionSpec,
+    TensorSpec,
+)
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.staged_regions import ReturnedRegion, StagedRegion
 from cuda_gym.judge.sandbox.worker_device import DeviceFault, TimedCalls, fault_in
@@ -65,6 +68,12 @@ class CudaWorkerDevice:
         self._exports = is_supported(index)
         self._empty_ns: int | None = None
         _synchronise()
+
+    def give_memory_back(self) -> None:
+        """Empty torch's cache of freed memory, where more than half of the card is taken."""
+        free, total = _cuda.mem_get_info(self._index)
+        if free < total // 2:
+            _cuda.empty_cache()
 
     def spare_bytes(self) -> int:
         """A quarter of what is free now."""

@@ -6,7 +6,9 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cuda_gym.judge.sandbox.protocol import Tree
+from cuda_gym.judge.sandbox.messages import (
+    Tree,
+)
 
 __all__ = ["PlannedDraw", "plan_draws"]
 

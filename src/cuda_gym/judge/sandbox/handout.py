@@ -10,7 +10,11 @@ from typing import Any
 import torch
 
 from cuda_gym.judge.sandbox import transport
-from cuda_gym.judge.sandbox.protocol import RegionSpec, TensorSpec, Tree
+from cuda_gym.judge.sandbox.messages import (
+    RegionSpec,
+    TensorSpec,
+    Tree,
+)
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 

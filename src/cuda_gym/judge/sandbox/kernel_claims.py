@@ -14,7 +14,10 @@ from collections.abc import Mapping
 
 from cuda_gym.core.findings import Build
 from cuda_gym.core.verdict import KernelTime, Profile
-from cuda_gym.judge.sandbox.protocol import KernelClaim, Ran
+from cuda_gym.judge.sandbox.messages import (
+    KernelClaim,
+    Ran,
+)
 
 __all__ = ["read_kernel_claims"]
 

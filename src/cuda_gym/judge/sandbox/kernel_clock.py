@@ -10,7 +10,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from cuda_gym.judge.sandbox.protocol import KernelClaim
+from cuda_gym.judge.sandbox.messages import (
+    KernelClaim,
+)
 from cuda_gym.judge.toolchains.kernel_runtime import KernelRuntime
 
 __all__ = ["KernelClock"]

@@ -12,7 +12,9 @@ import torch
 from cuda_gym.core.findings import BuildForm
 from cuda_gym.judge.sandbox.kernel_clock import KernelClock
 from cuda_gym.judge.sandbox.memory_check import MemoryCheck
-from cuda_gym.judge.sandbox.protocol import Load
+from cuda_gym.judge.sandbox.messages import (
+    Load,
+)
 from cuda_gym.judge.toolchains.cuda_extension import make_extension
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import Runtime
 from cuda_gym.judge.toolchains.direct_kernels import DirectKernel

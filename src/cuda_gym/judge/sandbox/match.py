@@ -28,7 +28,7 @@ from cuda_gym.judge.sandbox.blocks import (
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, plan_draws
 from cuda_gym.judge.sandbox.kernel_claims import read_kernel_claims
-from cuda_gym.judge.sandbox.protocol import (
+from cuda_gym.judge.sandbox.messages import (
     Load,
     Loaded,
     Ran,
@@ -36,8 +36,8 @@ from cuda_gym.judge.sandbox.protocol import (
     Reload,
     TensorSpec,
     Tree,
-    read_spec,
 )
+from cuda_gym.judge.sandbox.protocol import read_spec
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker, FoundByCheck
 from cuda_gym.judge.toolchains.direct_kernels import parse_kernels

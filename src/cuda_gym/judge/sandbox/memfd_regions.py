@@ -16,7 +16,9 @@ from collections.abc import Iterable
 import numpy as np
 import torch
 
-from cuda_gym.judge.sandbox.protocol import TensorSpec
+from cuda_gym.judge.sandbox.messages import (
+    TensorSpec,
+)
 from cuda_gym.judge.sandbox.transport import tensor_at
 
 __all__ = ["MemfdRegion"]

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from cuda_gym.judge.sandbox import transport
-from cuda_gym.judge.sandbox.protocol import TensorSpec
+from cuda_gym.judge.sandbox.messages import (
+    TensorSpec,
+)
 from cuda_gym.judge.sandbox.telling import Told, place_of_attribute
 
 __all__ = ["check_state"]

@@ -13,7 +13,9 @@ import torch
 
 from cuda_gym.errors import WrongOutput
 from cuda_gym.judge.sandbox import transport
-from cuda_gym.judge.sandbox.protocol import Tree
+from cuda_gym.judge.sandbox.messages import (
+    Tree,
+)
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 

@@ -18,7 +18,9 @@ from cuda_gym.errors import MachineError, TaskError, WorkerLost
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw
-from cuda_gym.judge.sandbox.protocol import Tree
+from cuda_gym.judge.sandbox.messages import (
+    Tree,
+)
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 from cuda_gym.judge.sandbox.zygote_worker import ZygoteWorker
@@ -79,6 +81,11 @@ class OpenReference:
             deadline_s=self._deadlines.reference_s,
             draws=[{"weights": d.weights, "kind": d.kind, "seed": d.seed} for d in draws],
         )
+
+    def rest(self) -> None:
+        """Let it give back memory that it holds for what is over."""
+        with contextlib.suppress(TaskError, MachineError):
+            self.worker.call("rest", deadline_s=self._deadlines.reference_s)
 
     def probe(self) -> int | None:
         """Use the device, and tell how many bytes of its memory are free, where that is known.

@@ -30,8 +30,10 @@ from cuda_gym.judge.sandbox.baseline_model import compile_model
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.handout import Handout, region_spec
+from cuda_gym.judge.sandbox.messages import (
+    Tree,
+)
 from cuda_gym.judge.sandbox.outputs import changed_input
-from cuda_gym.judge.sandbox.protocol import Tree
 from cuda_gym.judge.sandbox.records import load_record, save_record
 from cuda_gym.judge.sandbox.worker_device import TimedCalls, WorkerDevice
 from cuda_gym.judge.verification.admission import Admission, OutputSpec, admit
@@ -182,6 +184,14 @@ class Reference:
         torch.ones(1, device=self._device.torch_device).add_(1.0)
         self._device.synchronise()
         return {"free_bytes": free_bytes(self._device.torch_device)}, ()
+
+    def rest(self) -> Answer:
+        """Nobody is being judged: let go of draws and contents, for others may need the memory."""
+        self._handout = self._trial = None
+        self._stock.clear()
+        self._ran = []
+        self._device.give_memory_back()
+        return {}, ()
 
     def rates(self) -> Answer:
         """The most that this machine can do with as many threads as a race has."""

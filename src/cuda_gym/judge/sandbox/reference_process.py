@@ -10,7 +10,11 @@ import sys
 from cuda_gym.errors import CudaGymError, NotAdmitted
 from cuda_gym.judge.sandbox import limits
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
-from cuda_gym.judge.sandbox.protocol import Fault, Reply, Request
+from cuda_gym.judge.sandbox.messages import (
+    Fault,
+    Reply,
+    Request,
+)
 from cuda_gym.judge.sandbox.reference import Reference
 from cuda_gym.judge.verification.allocation import is_out_of_memory
 
@@ -18,6 +22,7 @@ _METHODS = {
     "open",
     "prepare",
     "probe",
+    "rest",
     "weights",
     "draw",
     "compare",

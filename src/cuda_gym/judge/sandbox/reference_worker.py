@@ -8,8 +8,14 @@ import time
 import cuda_gym.errors
 from cuda_gym.errors import CudaGymError, WorkerLost
 from cuda_gym.judge.sandbox.channel import Channel, DeadlinePassed
+from cuda_gym.judge.sandbox.messages import (
+    Fault,
+    Reply,
+    Request,
+    Tree,
+)
 from cuda_gym.judge.sandbox.processes import end, spawn
-from cuda_gym.judge.sandbox.protocol import Fault, ProtocolError, Reply, Request, Tree
+from cuda_gym.judge.sandbox.protocol import ProtocolError
 
 
 class ReferenceWorker:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from cuda_gym.judge.sandbox.protocol import TensorSpec
+from cuda_gym.judge.sandbox.messages import (
+    TensorSpec,
+)
 
 if TYPE_CHECKING:
     import torch

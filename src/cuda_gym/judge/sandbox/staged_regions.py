@@ -11,7 +11,9 @@ from typing import Protocol
 import torch
 
 from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
-from cuda_gym.judge.sandbox.protocol import TensorSpec
+from cuda_gym.judge.sandbox.messages import (
+    TensorSpec,
+)
 from cuda_gym.judge.sandbox.transport import tensor_at
 
 __all__ = ["ReturnedRegion", "StagedRegion"]

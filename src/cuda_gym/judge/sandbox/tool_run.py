@@ -27,8 +27,10 @@ from typing import Any
 
 from cuda_gym.core.device import Device
 from cuda_gym.judge.sandbox.channel import Channel, Drain
+from cuda_gym.judge.sandbox.messages import (
+    Ended,
+)
 from cuda_gym.judge.sandbox.processes import scrubbed_environment
-from cuda_gym.judge.sandbox.protocol import Ended
 from cuda_gym.judge.sandbox.tool_candidate import SOCKET_NAME
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 

@@ -10,7 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuda_gym.judge.sandbox.protocol import ProtocolError, TensorSpec, Tree, read_spec
+from cuda_gym.judge.sandbox.messages import (
+    TensorSpec,
+    Tree,
+)
+from cuda_gym.judge.sandbox.protocol import ProtocolError, read_spec
 
 if TYPE_CHECKING:
     import torch

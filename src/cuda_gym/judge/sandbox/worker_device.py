@@ -15,7 +15,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 
-from cuda_gym.judge.sandbox.protocol import RegionSpec, TensorSpec
+from cuda_gym.judge.sandbox.messages import (
+    RegionSpec,
+    TensorSpec,
+)
 from cuda_gym.judge.sandbox.regions import Region
 
 __all__ = ["DeviceFault", "TimedCalls", "WorkerDevice", "fault_in"]
@@ -61,6 +64,10 @@ class WorkerDevice(Protocol):
     @property
     def keeps_originals(self) -> bool:
         """Whether inputs, once handed out, must not be read again: nothing seals them."""
+        ...
+
+    def give_memory_back(self) -> None:
+        """Keep no memory that is not used, where others would miss it."""
         ...
 
     def spare_bytes(self) -> int:

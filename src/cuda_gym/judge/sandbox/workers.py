@@ -27,7 +27,7 @@ from cuda_gym.errors import (
     WrongOutput,
 )
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, DeadlinePassed, Drain
-from cuda_gym.judge.sandbox.protocol import (
+from cuda_gym.judge.sandbox.messages import (
     Born,
     Ended,
     Failed,
@@ -35,11 +35,13 @@ from cuda_gym.judge.sandbox.protocol import (
     Loaded,
     Open,
     Opened,
-    ProtocolError,
     Ran,
     Reload,
+    Rest,
+    Rested,
     Run,
 )
+from cuda_gym.judge.sandbox.protocol import ProtocolError
 
 _START_S = 60.0
 _OPEN_S = 60.0
@@ -172,6 +174,14 @@ class CandidateWorker:
             raise CandidateError(f"The submission's process claims {len(reply.call_ns)} calls.")
         return reply, wall_s
 
+    def rest(self, *, deadline_s: float) -> None:
+        """Let it give back what memory it shares.
+
+        Raises:
+            AgentError: it does not answer.
+        """
+        self._ask(Rest(), (), Rested, deadline_s)
+
     def wait_until_gone(self) -> None:
         """After `close`: until its memory has been given back, which takes a core for a while."""
         self._ended.wait(timeout=_GONE_S)
@@ -193,7 +203,7 @@ class CandidateWorker:
 
     def _ask(
         self,
-        message: Load | Reload | Run,
+        message: Load | Reload | Run | Rest,
         descriptors: tuple[int, ...],
         kind: type[Any],
         deadline_s: float,

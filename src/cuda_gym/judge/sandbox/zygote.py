@@ -26,7 +26,12 @@ from typing import Any, NoReturn
 
 from cuda_gym.judge.sandbox import limits
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
-from cuda_gym.judge.sandbox.protocol import Born, Ended, Fork, Ready
+from cuda_gym.judge.sandbox.messages import (
+    Born,
+    Ended,
+    Fork,
+    Ready,
+)
 
 
 class Zygote:

@@ -10,8 +10,13 @@ import threading
 from cuda_gym.core.device import Device
 from cuda_gym.errors import WorkerLost
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, Drain
+from cuda_gym.judge.sandbox.messages import (
+    Ended,
+    Fork,
+    Ready,
+)
 from cuda_gym.judge.sandbox.processes import end, spawn
-from cuda_gym.judge.sandbox.protocol import Ended, Fork, ProtocolError, Ready
+from cuda_gym.judge.sandbox.protocol import ProtocolError
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
 _START_S = 60.0
