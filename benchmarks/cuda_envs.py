@@ -87,7 +87,7 @@ def play(
                     "name": name,
                     "outcome": info.get("outcome"),
                     "speedup": info.get("speedup"),
-                    "void": info.get("void"),
+                    "why": _why(info),
                     "seconds": time.monotonic() - begun,
                 }
             )
@@ -126,6 +126,12 @@ def run(device: Device, num_envs: int, seconds: float) -> dict[str, Any]:
     }
 
 
+def _why(info: dict[str, Any]) -> str:
+    """What the judge said, in a sentence."""
+    findings = (info.get("verdict") or {}).get("findings") or {}
+    return str(info.get("void") or findings.get("summary", ""))[:400]
+
+
 def _listen(told: Any, num_envs: int, *, deadline: float, start: float) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     ended = 0
@@ -141,7 +147,7 @@ def _listen(told: Any, num_envs: int, *, deadline: float, start: float) -> list[
         say(
             f"  {time.monotonic() - start:6.1f} s: env {step['env']}, {step['name']}: "
             f"{step['outcome']}, {step['speedup'] or 0:.3f}x, {step['seconds']:.2f} s"
-            f"{'' if step['void'] is None else ', void: ' + str(step['void'])}"
+            f"{'' if step['outcome'] == EXPECTED[step['name']] else ' UNEXPECTED: ' + step['why']}"
         )
     return steps
 
