@@ -281,3 +281,16 @@ def test_a_vendor_library_is_evidence_where_the_task_allows_none() -> None:
 )
 def test_a_long_hostile_text_is_read_to_its_end(piece: str) -> None:
     assert check_kernels({"kernels/a.cu": piece * 50_000}, ()) == ()
+
+
+def test_load_is_refused_since_its_files_are_no_part_of_a_submission() -> None:
+    source = LOAD_INLINE.replace("load_inline", "load")
+    with pytest.raises(Refused, match=r"uses torch\.utils\.cpp_extension\.load, .*load_inline"):
+        check(source, CUDA)
+
+
+def test_a_binding_may_include_the_registry_beside_kernels_and_nothing_else_there() -> None:
+    binding = '#include "../binding_registry.h"\n'
+    assert check_kernels({"kernels/a_binding.cpp": binding}, ()) == ()
+    with pytest.raises(Refused, match=r"includes '\.\./model\.py'"):
+        check_kernels({"kernels/a_binding.cpp": f'{binding}#include "../model.py"\n'}, ())
