@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from cuda_gym.core.task import Submission
+from cuda_gym.errors import MissingTool
 from cuda_gym.judge.toolchains.build_cache import BuildCache
+from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.launch_recorder import RecordedLibrary
 from cuda_gym.judge.toolchains.launch_recorder_build import recorder_objects
 from cuda_gym.judge.toolchains.nvcc import NvccToolchain
@@ -122,6 +124,16 @@ def test_a_library_without_launches_can_be_loaded(toolchain: NvccToolchain) -> N
     library = RecordedLibrary(toolchain.build(Submission.of({"kernels/a.cu": quiet})).library)
     assert library.num_launches() == 0
     assert library.library.answer(41) == 42
+
+
+def test_a_toolkit_that_compiles_no_kernel_is_to_blame_itself(tmp_path: Path) -> None:
+    broken = tmp_path / "nvcc"
+    says = "echo '#error unsupported GNU version!'; exit 1"
+    broken.write_text(f"#!/bin/sh\ncase $* in *kernel.cu*) {says} ;; esac\n")
+    broken.chmod(0o755)
+    compiler = Compiler(command=(str(broken),), version="nvcc 13.0.1", identity="broken")
+    with pytest.raises(MissingTool, match=r"nvcc 13\.0\.1 compiles nothing here: .*GNU version"):
+        recorder_objects(BuildCache(tmp_path), compiler)
 
 
 def test_the_recorder_is_built_once(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ __all__ = ["RecorderObjects", "recorder_objects", "recorder_version"]
 _SOURCES = Path(__file__).parent / "cuda_runtime_library"
 _FLAGS = ("-std=c++17", "-O2", "-Xcompiler=-fPIC,-fvisibility=hidden", "-I", str(_SOURCES))
 _WRAPPED = re.compile(rb"(?<=\0)__wrap_(\w+)(?=\0)")
+_KERNEL = "__global__ void set(int* x) { *x = 1; }\n"
 _DEADLINE_S = 120.0
 
 
@@ -67,16 +68,18 @@ def recorder_version() -> str:
 def _built(cache: BuildCache, compiler: Compiler, key: str) -> tuple[Path, dict[str, list[str]]]:
     sources = sorted(_SOURCES.glob("*.cpp"))
     with cache.workspace() as folder:
-        command = [*_FLAGS, "-c", *map(str, sources)]
-        try:
-            status, said = compiler.run(command, folder=folder, deadline_s=_DEADLINE_S)
-        except CandidateTimeout:
-            status, said = 1, f"it took longer than {_DEADLINE_S:.0f} s"
-        if status:
-            raise MissingTool(
-                f"{compiler.version} cannot build the launch recorder: {said.strip()[:500]}. "
-                "CUDA_GYM_NVCC may name another nvcc; it needs a host compiler such as g++."
-            )
+        (folder / "kernel.cu").write_text(_KERNEL)
+        # Where no kernel can be compiled at all, no submission is to blame for it.
+        for command in ([*_FLAGS, "-c", *map(str, sources)], ["-c", "kernel.cu"]):
+            try:
+                status, said = compiler.run(command, folder=folder, deadline_s=_DEADLINE_S)
+            except CandidateTimeout:
+                status, said = 1, f"it took longer than {_DEADLINE_S:.0f} s"
+            if status:
+                raise MissingTool(
+                    f"{compiler.version} compiles nothing here: {said.strip()[:500]}. It needs a host "
+                    "compiler that it knows, such as g++. CUDA_GYM_NVCC may name another nvcc."
+                )
         objects = {f"{source.stem}.o": folder / f"{source.stem}.o" for source in sources}
         names = {
             name.decode()
