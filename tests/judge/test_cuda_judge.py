@@ -7,12 +7,13 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from tests.conftest import QUICK, SCALE_KERNEL, SCALE_MODEL, submit
+from tests.conftest import SCALE_KERNEL, SCALE_MODEL, submit
 
 from cuda_gym.agents.scripted import load_solution
 from cuda_gym.core.device import Device
@@ -20,6 +21,7 @@ from cuda_gym.core.findings import BuildForm, Findings, Outcome
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.core.verdict import Verdict
 from cuda_gym.judge.judge import Judge, JudgeConfig
+from cuda_gym.judge.profiling.timing import GPU_PLAN
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.tasks.registry import load_task
 
@@ -38,7 +40,9 @@ RUN_S = 5.0
 def cuda_judge(cache_folder: Path) -> Iterator[Judge]:
     """One judge for all of them, with short deadlines and short races."""
     config = JudgeConfig(
-        timing=QUICK, folder=cache_folder, deadlines=Deadlines(load_s=10.0, run_s=RUN_S)
+        timing=replace(GPU_PLAN, max_pairs=4),
+        folder=cache_folder,
+        deadlines=Deadlines(load_s=10.0, run_s=RUN_S),
     )
     judge = Judge(Device("cuda"), config)
     yield judge
