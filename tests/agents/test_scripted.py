@@ -54,7 +54,9 @@ class _Recorder(ModuleType):
     def __init__(self, launchers: tuple[Launcher, ...], library: tuple[str, ...]) -> None:
         super().__init__("cuda_extension")
         self.called: list[str] = []
-        self.library = SimpleNamespace(**library_calls(library, lambda name: None))
+        self.library = SimpleNamespace(
+            **library_calls(library, lambda name: None, torch.device("cpu"))
+        )
         for launcher in launchers:
             setattr(self, launcher.name, self._function(launcher))
 

@@ -46,6 +46,7 @@ def make_extension(
     on_tensor: Callable[[str, torch.Tensor], None] | None = None,
     kernels: Iterable[DirectKernel] = (),
     timed: Callable[[str, Call], Call] | None = None,
+    allow_tf32: bool = False,
 ) -> ModuleType:
     """The module for `sys.modules["cuda_extension"]`.
 
@@ -64,6 +65,7 @@ def make_extension(
             parameter.
         kernels: what `parse_kernels` found.
         timed: makes the same library call, whose time is heard under its name.
+        allow_tf32: whether the task takes float32 products of a library that are rounded to TF32.
 
     Raises:
         CompileError: the library lacks a launcher.
@@ -74,7 +76,9 @@ def make_extension(
     if isinstance(library, ctypes.CDLL):
         calls = {launcher.name: _launcher_call(launcher, library, around) for launcher in launchers}
     entries = LibraryEntries(library) if isinstance(library, ctypes.CDLL) else library
-    operations = dict(library_calls(allowed_library, on_library_call))
+    operations = dict(
+        library_calls(allowed_library, on_library_call, device, allow_tf32=allow_tf32)
+    )
     if timed is not None:
         operations = {name: timed(name, call) for name, call in operations.items()}
     namespace = _module("cuda_extension.library", "Matrix products and convolutions.", operations)
