@@ -20,7 +20,7 @@ from cuda_gym.core.findings import Severity
 from cuda_gym.judge.toolchains.build_cache import digest
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.nvcc_diagnostics import parse_nvcc
-from cuda_gym.judge.toolchains.nvcc_plan import Plan, read_plan
+from cuda_gym.judge.toolchains.nvcc_plan import read_plan
 
 __all__ = ["run_nvcc"]
 
@@ -28,15 +28,18 @@ _NO_DEVICE_LINK = "--no-device-link"
 """Without relocatable device code there is nothing to link on the device: it saves three programs."""
 _MOST_UNITS = 8
 """Each takes two processes at a time."""
-_STAND_IN = "kernels/cuda_gym_unit_{}.cu"
+_UNIT = "kernels/cuda_gym_unit_{}.cu"
+_FOLDER = "/cuda_gym_folder"
+_SEED = "cuda0gym0seed"
+"""These stand for what is another in each build."""
 _MOST_PLANS = 64
 _DRY_RUN_S = 60.0
 
 _PRELUDE = Path(__file__).parent / "cuda_runtime_library/prelude/without_special_functions.h"
 """Makes a build a quarter shorter."""
 
-_told: dict[tuple[object, ...], tuple[str, str]] = {}
-"""What nvcc said that it would do, and the folder in which: it does not look at the files."""
+_scripts: dict[tuple[object, ...], tuple[str, str] | None] = {}
+"""The light and the plain plan by what is to be built: nvcc does not look at the files for them."""
 
 
 def run_nvcc(
@@ -64,14 +67,13 @@ def run_nvcc(
     """
     deadline = time.monotonic() + deadline_s
     units = [path for path in files if path.endswith(".cu")]
-    plan = _plan(compiler, flags, units, target, folder)
-    if plan is not None:
-        linker = "gold" if shutil.which("ld.gold") else ""
-        light = plan.script(prelude=_PRELUDE, linker=linker)
+    scripts = _scripts_for(compiler, flags, units, target, folder)
+    if scripts is not None:
+        light, plain = scripts
         status, said = _follow(light, compiler, folder, deadline)
         # All that the light headers lack is in namespace std.
         if status and (_mentions_std(files) or not _explains_itself(said, files)):
-            status, said = _follow(plan.script(), compiler, folder, deadline)
+            status, said = _follow(plain, compiler, folder, deadline)
         if status == 0 or _explains_itself(said, files):
             return status, said
     command = [*flags, "--threads=0", "-o", target, *units]
@@ -97,29 +99,41 @@ def _left_s(deadline: float) -> float:
     return max(deadline - time.monotonic(), 0.001)
 
 
-def _plan(
+def _scripts_for(
     compiler: Compiler, flags: Sequence[str], units: Sequence[str], target: str, folder: Path
-) -> Plan | None:
-    """The plan of nvcc for these files; None where there is none."""
+) -> tuple[str, str] | None:
+    """The light and the plain plan for these files; None where there is none."""
     if len(units) > _MOST_UNITS:
         return None
-    said = _dry_run(compiler, flags, len(units), target, folder)
-    for number, unit in enumerate(units):
-        said = said.replace(_STAND_IN.format(number), unit)
-    return read_plan(said, digest(str(folder))[:8])
+    key = (compiler.identity, len(units), target, *flags)
+    if key not in _scripts:
+        while len(_scripts) >= _MOST_PLANS:
+            _scripts.pop(next(iter(_scripts)), None)
+        _scripts[key] = _asked(compiler, flags, len(units), target, folder)
+    scripts = _scripts[key]
+    if scripts is None:
+        return None
+    stand_ins = {_FOLDER: str(folder), _SEED: digest(str(folder))[:8]}
+    stand_ins |= {_UNIT.format(number): unit for number, unit in enumerate(units)}
+    light, plain = (_replaced(script, stand_ins) for script in scripts)
+    return light, plain
 
 
-def _dry_run(
+def _asked(
     compiler: Compiler, flags: Sequence[str], num_units: int, target: str, folder: Path
-) -> str:
-    """What nvcc says that it would do with so many files, as if it had been said in this folder."""
-    key = (compiler.identity, num_units, target, *flags)
-    if key not in _told:
-        units = [_STAND_IN.format(number) for number in range(num_units)]
-        command = ["--dryrun", *flags, _NO_DEVICE_LINK, "-o", target, *units]
-        status, said = compiler.run(command, folder=folder, deadline_s=_DRY_RUN_S)
-        while len(_told) >= _MOST_PLANS:
-            _told.pop(next(iter(_told)), None)
-        _told[key] = ("" if status else said, str(folder))
-    said, place = _told[key]
-    return said.replace(place, str(folder))
+) -> tuple[str, str] | None:
+    """The two plans for so many files, with names that stand for those of files and folder."""
+    units = [_UNIT.format(number) for number in range(num_units)]
+    command = ["--dryrun", *flags, _NO_DEVICE_LINK, "-o", target, *units]
+    status, said = compiler.run(command, folder=folder, deadline_s=_DRY_RUN_S)
+    plan = None if status else read_plan(said.replace(str(folder), _FOLDER), _SEED)
+    if plan is None:
+        return None
+    linker = "gold" if shutil.which("ld.gold") else ""
+    return plan.script(prelude=_PRELUDE, linker=linker), plan.script()
+
+
+def _replaced(text: str, stand_ins: Mapping[str, str]) -> str:
+    for name, value in stand_ins.items():
+        text = text.replace(name, value)
+    return text
