@@ -5,7 +5,7 @@ import pytest
 from cuda_gym.core.findings import KernelResources
 from cuda_gym.judge.toolchains.block_sizes import with_known_blocks
 from cuda_gym.judge.toolchains.cuda_constants import block_threads, whole_number
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 HOPPER = (9, 0)
 

@@ -16,8 +16,8 @@ from itertools import islice
 from cuda_gym.core.findings import KernelResources
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.cuda_constants import block_threads, whole_number
-from cuda_gym.judge.toolchains.cuda_on_cpu.launches import launches_in
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source, closing
+from cuda_gym.judge.toolchains.cuda_launches import launches_in
+from cuda_gym.judge.toolchains.cuda_source import Source, closing
 from cuda_gym.judge.toolchains.function_places import short_name
 from cuda_gym.judge.toolchains.ptxas import with_occupancy
 

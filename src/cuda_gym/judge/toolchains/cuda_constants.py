@@ -13,7 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source, closing
+from cuda_gym.judge.toolchains.cuda_source import Source, closing
 
 __all__ = ["block_threads", "whole_number"]
 

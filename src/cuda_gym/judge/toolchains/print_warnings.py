@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 
 from cuda_gym.core.findings import Diagnostic, Severity
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Kind, declarations
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+from cuda_gym.judge.toolchains.cuda_declarations import Kind, declarations
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 __all__ = ["print_warnings"]
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind, declarations
-from cuda_gym.judge.toolchains.cuda_on_cpu.launches import LaunchText, launches_in
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, closing
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration, Kind, declarations
+from cuda_gym.judge.toolchains.cuda_launches import LaunchText, launches_in
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, Source, closing
 
 __all__ = ["stream_warnings"]
 

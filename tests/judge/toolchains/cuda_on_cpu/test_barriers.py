@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from cuda_gym.judge.toolchains.cuda_declarations import declarations
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode, Modes, modes
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import declarations
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 
 def modes_of(*texts: str) -> Modes:

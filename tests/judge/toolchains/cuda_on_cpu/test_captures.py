@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.captures import capture_indices
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Edits, Source
+from cuda_gym.judge.toolchains.cuda_source import Edits, Source
 
 
 def captured(text: str) -> str:

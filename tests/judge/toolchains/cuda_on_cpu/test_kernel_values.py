@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import declarations
+from cuda_gym.judge.toolchains.cuda_declarations import declarations
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernel_values import KernelNames, kernel_names
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 KERNEL = "__global__ void k(int* x) { *x = 1; }\n"
 MACROS = "#define LAUNCH(f, x) f<<<1, 1>>>(x)\n#define NAME(f) print(f)\n"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.kernels import kernel_heads, kernel_words
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 
 def heads(text: str) -> list[tuple[set[str], bool, bool]]:

@@ -276,10 +276,15 @@ def test_idle_threads_sleep(blocks: Any) -> None:
 
 def test_a_build_depends_on_every_module_that_has_a_part_in_it() -> None:
     folder = Path(runtime_build.__file__).parents[1]
+
+    def imports(path: Path) -> set[str]:
+        text = path.read_text()
+        return set(re.findall(r"^from cuda_gym\.judge\.toolchains\.(\w+) ", text, re.M))
+
     reached, left = set(), {"cpu", "cuda_program"}
+    left.update(*map(imports, (folder / "cuda_on_cpu").rglob("*.py")))
     while left:
         name = left.pop()
         reached.add(name)
-        text = (folder / f"{name}.py").read_text()
-        left |= set(re.findall(r"^from cuda_gym\.judge\.toolchains\.(\w+) ", text, re.M)) - reached
+        left |= imports(folder / f"{name}.py") - reached
     assert {path.stem for path in runtime_build._TOOLCHAINS} == reached

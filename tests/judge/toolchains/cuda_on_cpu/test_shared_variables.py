@@ -1,7 +1,7 @@
 import pytest
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.shared_variables import with_margins
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 
 def rewritten(text: str) -> str:

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, unique
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration, Kind
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER
 
 __all__ = ["Mode", "Modes", "all_as_fibers", "is_waiting", "modes", "spins", "waiting_functions"]
 

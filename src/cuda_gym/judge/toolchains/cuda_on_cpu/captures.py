@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Edits, closing
+from cuda_gym.judge.toolchains.cuda_source import Edits, closing
 
 __all__ = ["capture_indices"]
 

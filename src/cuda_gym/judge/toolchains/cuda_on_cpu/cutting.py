@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.phases import ME, SELF, Phase, PhaseTexts
 from cuda_gym.judge.toolchains.cuda_on_cpu.plan import Call, Node, Variable
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
 from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
     Form,
     NotUnderstood,
@@ -22,6 +21,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.strides import Stride, stride_of
 from cuda_gym.judge.toolchains.cuda_on_cpu.uniformity import Uniformity
 from cuda_gym.judge.toolchains.cuda_on_cpu.variables import text_of
 from cuda_gym.judge.toolchains.cuda_on_cpu.warps import check_whole_warps
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 __all__ = ["Change", "Writer"]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from cuda_gym.core.findings import Diagnostic, Severity
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten
+from cuda_gym.judge.toolchains.cuda_source import Rewritten
 
 __all__ = ["parse_diagnostics"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Edits, Source
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration, Kind
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, Edits, Source
 
 __all__ = ["pointers_at_namespace_scope", "rewrite_shared"]
 

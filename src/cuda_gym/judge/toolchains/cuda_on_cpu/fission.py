@@ -22,11 +22,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Modes, is_waiting, spins
 from cuda_gym.judge.toolchains.cuda_on_cpu.cutting import Change, Writer
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.plan import BARRIERS, MEETINGS, Variable, make_plan
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, closing
 from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
     NotUnderstood,
     read_block,
@@ -35,6 +34,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.surroundings import Surroundings, surroundings
 from cuda_gym.judge.toolchains.cuda_on_cpu.uniformity import Uniformity
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, Source, closing
 
 __all__ = ["fission"]
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, closing
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration
 from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
     Form,
     NotUnderstood,
@@ -18,6 +17,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
     tokens_of,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.variables import Declared, declared, text_of
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, closing
 
 __all__ = ["Function", "read_function"]
 

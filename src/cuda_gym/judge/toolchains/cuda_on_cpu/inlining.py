@@ -14,11 +14,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import waiting_functions
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.inlined_functions import Function, read_function
 from cuda_gym.judge.toolchains.cuda_on_cpu.missing_features import LEGACY_WARP
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, closing
 from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
     Form,
     NotUnderstood,
@@ -29,6 +28,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.statements import (
     split,
 )
 from cuda_gym.judge.toolchains.cuda_on_cpu.variables import declared, text_of
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, Source, closing
 
 __all__ = ["with_inlined_waits"]
 

@@ -16,8 +16,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, closing
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration, Kind
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, Source, closing
 
 __all__ = ["KernelNames", "kernel_names"]
 

@@ -14,9 +14,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from cuda_gym.judge.toolchains.cuda_declarations import without_attributes
 from cuda_gym.judge.toolchains.cuda_on_cpu.captures import capture_indices
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import without_attributes
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Edits, Source, closing
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, Edits, Source, closing
 
 __all__ = ["THREAD", "KernelHead", "kernel_heads", "kernel_words", "rewrite_kernels"]
 

@@ -11,12 +11,12 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import (
+from cuda_gym.judge.toolchains.cuda_declarations import (
     Declaration,
     Kind,
     without_attributes,
 )
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Edits
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, Edits
 
 __all__ = ["Linkage", "linkage_in", "rewrite_linkage"]
 

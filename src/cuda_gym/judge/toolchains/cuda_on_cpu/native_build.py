@@ -12,7 +12,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import parse_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten
+from cuda_gym.judge.toolchains.cuda_source import Rewritten
 
 __all__ = ["build_library", "compile_flags", "framed", "judged", "link_flags"]
 

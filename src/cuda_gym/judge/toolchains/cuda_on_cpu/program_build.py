@@ -25,7 +25,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import (
 from cuda_gym.judge.toolchains.cuda_on_cpu.program_files import ProgramFile
 from cuda_gym.judge.toolchains.cuda_on_cpu.refusals import doubtful_places
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program, rewrite
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Rewritten, Source
+from cuda_gym.judge.toolchains.cuda_source import Rewritten, Source
 
 __all__ = ["ProgramSources", "build_executable"]
 

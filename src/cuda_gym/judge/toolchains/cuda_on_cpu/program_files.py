@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cuda_gym.errors import CompileError
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 __all__ = ["CUDA_SUFFIXES", "SOURCE_SUFFIXES", "ProgramFile", "program_files"]
 

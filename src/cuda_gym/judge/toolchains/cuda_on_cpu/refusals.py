@@ -12,14 +12,14 @@ from pathlib import PurePosixPath
 
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError, UnsupportedOnDevice
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.missing_features import (
     FEATURES,
     HEADERS,
     LEGACY_WARP,
     NESTED_LAUNCH,
 )
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 __all__ = ["doubtful_places", "refuse_unsupported", "refuse_waiting_kernels"]
 

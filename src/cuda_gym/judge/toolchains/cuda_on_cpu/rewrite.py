@@ -15,9 +15,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration, Kind, declarations
 from cuda_gym.judge.toolchains.cuda_on_cpu.barriers import Mode, Modes, all_as_fibers, modes
 from cuda_gym.judge.toolchains.cuda_on_cpu.cutting import Change
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind, declarations
 from cuda_gym.judge.toolchains.cuda_on_cpu.dynamic_shared import (
     pointers_at_namespace_scope,
     rewrite_shared,
@@ -45,7 +45,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.shared_variables import (
     with_margins,
     with_named_variables,
 )
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Edits, Rewritten, Source
+from cuda_gym.judge.toolchains.cuda_source import Edits, Rewritten, Source
 
 __all__ = ["Program", "rewrite"]
 

@@ -23,8 +23,9 @@ _HERE = Path(__file__).parent
 _TOOLCHAINS = tuple(
     _HERE.parent / f"{name}.py"
     for name in (
-        "build_cache", "builds", "compiler", "cpu", "cuda_parameters", "cuda_program", "cuda_tokens",
-        "cuda_types", "direct_kernels", "kernel_files",
+        "build_cache", "builds", "compiler", "cpu", "cuda_declarations", "cuda_launches",
+        "cuda_parameters", "cuda_program", "cuda_source", "cuda_tokens", "cuda_types",
+        "direct_kernels", "kernel_files", "kernel_runtime",
     )
 )  # fmt: skip
 """What of the toolchains beside this folder has a part in builds of this device."""

@@ -19,8 +19,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Kind, declarations
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Edits, Source
+from cuda_gym.judge.toolchains.cuda_declarations import Kind, declarations
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, Edits, Source
 
 __all__ = ["with_margins", "with_named_variables"]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Declaration, Kind
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER
+from cuda_gym.judge.toolchains.cuda_declarations import Declaration, Kind
 from cuda_gym.judge.toolchains.cuda_on_cpu.statements import Token, tokens_of
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER
 
 __all__ = ["Macro", "Surroundings", "surroundings"]
 

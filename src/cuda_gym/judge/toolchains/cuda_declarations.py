@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, unique
 from functools import cached_property
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import IDENTIFIER, Source, blanked, closing
+from cuda_gym.judge.toolchains.cuda_source import IDENTIFIER, Source, blanked, closing
 
 __all__ = ["Declaration", "Kind", "declarations", "without_attributes"]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.declarations import Kind, declarations
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Source
+from cuda_gym.judge.toolchains.cuda_declarations import Kind, declarations
+from cuda_gym.judge.toolchains.cuda_source import Source
 
 TEXT = """
 #include <x.h>

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_gym.judge.toolchains.cuda_on_cpu.source import Edits, Source, closing
+from cuda_gym.judge.toolchains.cuda_source import Edits, Source, closing
 
 PIECES = st.lists(
     st.sampled_from(
