@@ -103,7 +103,9 @@ def _load_extension(message: Load, device: torch.device, clock: KernelClock) -> 
 
     del device
     runtime = clock.runtime = LoadedExtension(message.library)
-    sys.modules.update(runtime.modules)
+    # Under no other name: one that load_inline was given may be that of a module we need.
+    if module := runtime.modules.get("cuda_extension"):
+        sys.modules["cuda_extension"] = module
     inline_extension.install(runtime.modules)
     return LoadedKernels(runtime)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.core.task import Submission
 from cuda_gym.judge.toolchains.extension_flags import allowed_flags
-from cuda_gym.judge.toolchains.inline_calls import loads_inline
+from cuda_gym.judge.toolchains.inline_calls import loader_calls, loads_inline, parse_model
 from cuda_gym.judge.toolchains.inline_sources import (
     InlineExtension,
     Piece,
@@ -74,8 +74,8 @@ def binding_place(submission: Submission) -> tuple[str, int] | None:
             return path, text.count("\n", 0, found.start()) + 1
     source = submission.text(_MODEL) or ""
     if loads_inline(source):
-        line = source[: source.find("load")].count("\n") + 1
-        return _MODEL, line
+        first, _ = next(loader_calls(parse_model(source)))
+        return _MODEL, first.lineno
     return None
 
 
