@@ -86,19 +86,19 @@ def _make_gemm(
         shape = (a.shape[0], b.shape[1])
         if bias is not None:
             check("gemm", "bias", bias, device, dtype=a.dtype, expands_to=shape)
-        if out is None:
-            out = kernels.empty(shape, a.dtype)
-        check_output("gemm", out, shape, a.dtype, device)
-        y = row_major(out)
+        if out is not None:
+            check_output("gemm", out, shape, a.dtype, device)
+        y = kernels.empty(shape, a.dtype) if out is None else row_major(out)
+        given = y if out is None else out
         if bias is None:
             multiply(kernels.matrix(a), kernels.matrix(b), out=y)
-            return out
+            return given
         # cuBLAS adds it while it writes. On the host the kernel would copy through the table.
         is_copied = a.is_cpu or a.shape[1] == 0
         start = kernels.copy(y, bias.expand(shape)) if is_copied else bias
         if a.shape[1] > 0:
             multiply_add(start, kernels.matrix(a), kernels.matrix(b), beta=1, alpha=1, out=y)
-        return out
+        return given
 
     return gemm
 
@@ -113,11 +113,11 @@ def _make_bmm(kernels: TorchKernels, on_call: Callable[[str], None]) -> Callable
         check("bmm", "b", b, device, num_dims=3, dtype=a.dtype)
         check_product("bmm", a, b)
         shape = (a.shape[0], a.shape[1], b.shape[2])
-        if out is None:
-            out = kernels.empty(shape, a.dtype)
-        check_output("bmm", out, shape, a.dtype, device)
-        multiply(kernels.matrix(a), kernels.matrix(b), out=row_major(out))
-        return out
+        if out is not None:
+            check_output("bmm", out, shape, a.dtype, device)
+        y = kernels.empty(shape, a.dtype) if out is None else row_major(out)
+        multiply(kernels.matrix(a), kernels.matrix(b), out=y)
+        return y if out is None else out
 
     return bmm
 

@@ -83,6 +83,8 @@ def row_major(tensor: torch.Tensor) -> torch.Tensor:
 
     Strides of dimensions of size one are free, but libraries and torch's guesses at a layout read them.
     """
+    if 1 not in tensor.shape:
+        return tensor
     strides, step = [], 1
     for size in reversed(tensor.shape):
         strides.append(step)
