@@ -155,15 +155,15 @@ def _make_conv(
         shape = check_geometry(x, weight, geometry.stride, geometry.padding, geometry.dilation)
         if out is not None:
             check_output("conv", out, shape, x.dtype, device)
+        target = None if out is None else row_major(out)
         if num_dims == 1:  # as torch does it: a picture of height one
-            y = convolve(x.unsqueeze(2), weight.unsqueeze(2), bias, geometry.with_height()).squeeze(
-                2
-            )
-        else:
-            y = convolve(x, weight, bias, geometry)
-        if out is None:
-            return y
-        kernels.copy(out, y)
-        return out
+            x, weight, geometry = x.unsqueeze(2), weight.unsqueeze(2), geometry.with_height()
+            target = None if target is None else target.unsqueeze(2)
+        y = convolve(x, weight, bias, geometry, target)
+        if target is not None and y is not target:
+            kernels.copy(target, y)
+        if out is not None:
+            return out
+        return y.squeeze(2) if num_dims == 1 else y
 
     return conv

@@ -43,8 +43,13 @@ class Geometry:
         )
 
 
-Convolve = Callable[[torch.Tensor, torch.Tensor, torch.Tensor | None, Geometry], torch.Tensor]
-"""Given x (N, C, ...), weight (K, C / groups, ...), bias (K) or None, and what has been checked."""
+Convolve = Callable[
+    [torch.Tensor, torch.Tensor, torch.Tensor | None, Geometry, torch.Tensor | None], torch.Tensor
+]
+"""Given x (N, C, ...), weight (K, C / groups, ...), bias (K) or None, how it is moved, and where to write.
+
+Gives a new tensor where it cannot write to the last.
+"""
 
 
 def make_convolve(kernels: TorchKernels) -> Convolve:
@@ -61,12 +66,16 @@ def _on_cpu(kernels: TorchKernels) -> Convolve:
     mkldnn, dtypes = kernels.take("mkldnn_convolution"), _mkldnn_dtypes()
 
     def convolve(
-        x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, geometry: Geometry
+        x: torch.Tensor,
+        weight: torch.Tensor,
+        bias: torch.Tensor | None,
+        geometry: Geometry,
+        out: torch.Tensor | None,
     ) -> torch.Tensor:
         # There a filter for each channel is copied through the table, into another layout.
         is_deep = x.dim() == 5 and geometry.groups > 1 and weight.shape[1] == 1
         if x.dtype not in dtypes or is_deep:
-            return by_columns(x, weight, bias, geometry)
+            return by_columns(x, weight, bias, geometry, out)
         return mkldnn(
             kernels.dense(x),
             kernels.dense(weight),
@@ -84,14 +93,19 @@ def _on_gpu(kernels: TorchKernels) -> Convolve:
     by_columns = _by_columns(kernels)
     if not torch.backends.cudnn.is_available():  # type: ignore[no-untyped-call]
         return by_columns
-    cudnn, add = kernels.take("cudnn_convolution"), kernels.take("add_.Tensor")
+    cudnn, cudnn_into = kernels.take("cudnn_convolution"), kernels.take("cudnn_convolution.out")
+    add = kernels.take("add_.Tensor")
 
     def convolve(
-        x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, geometry: Geometry
+        x: torch.Tensor,
+        weight: torch.Tensor,
+        bias: torch.Tensor | None,
+        geometry: Geometry,
+        out: torch.Tensor | None,
     ) -> torch.Tensor:
         if x.dtype is torch.bfloat16 and not _has_bfloat16(x.device):
-            return by_columns(x, weight, bias, geometry)
-        y = cudnn(
+            return by_columns(x, weight, bias, geometry, out)
+        arguments = (
             kernels.dense(x),
             kernels.dense(weight),
             geometry.padding,
@@ -102,6 +116,7 @@ def _on_gpu(kernels: TorchKernels) -> Convolve:
             False,
             kernels.allow_tf32,
         )
+        y = cudnn(*arguments) if out is None else cudnn_into(*arguments, out=out)
         return y if bias is None else add(y, _for_channels(bias, y))
 
     return convolve
@@ -115,7 +130,11 @@ def _by_columns(kernels: TorchKernels) -> Convolve:
     add = kernels.take("add_.Tensor")
 
     def convolve(
-        x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, geometry: Geometry
+        x: torch.Tensor,
+        weight: torch.Tensor,
+        bias: torch.Tensor | None,
+        geometry: Geometry,
+        _out: torch.Tensor | None,
     ) -> torch.Tensor:
         kernel_size, groups = list(weight.shape[2:]), geometry.groups
         parts = [
