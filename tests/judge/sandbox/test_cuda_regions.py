@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from cuda_gym.errors import WorkerLost
+from cuda_gym.errors import OutOfDeviceMemory
 from cuda_gym.judge.sandbox.cuda_regions import CudaRegion, is_supported
 
 pytestmark = [
@@ -69,7 +69,7 @@ def test_memory_is_given_back() -> None:
 
 
 def test_more_than_there_is_gets_an_error() -> None:
-    with pytest.raises(WorkerLost, match="OUT_OF_MEMORY"):
+    with pytest.raises(OutOfDeviceMemory):
         CudaRegion.create(1 << 42, 0)
 
 

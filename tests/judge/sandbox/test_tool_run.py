@@ -46,6 +46,7 @@ def load(source: str) -> Load:
         launchers=(),
         kernels=(),
         allowed_library=(),
+        allow_tf32=False,
         init_args={"tuple": []},
         region=RegionSpec(number=1, num_bytes=64),
         weights={},

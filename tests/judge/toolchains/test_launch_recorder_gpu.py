@@ -86,8 +86,8 @@ stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 library.library.stray(ctypes.c_void_p(x.data_ptr()), stream)
 try:
     torch.cuda.synchronize()
-except RuntimeError:
-    print(library.take_error())
+except RuntimeError as error:
+    print(library.describe_fault(str(error).splitlines()[0]))
 """
 
 
@@ -129,7 +129,7 @@ def test_a_launch_is_counted_and_has_run(library: RecordedLibrary, data: torch.T
 @pytest.mark.parametrize(
     ("blocks", "threads", "told"),
     [
-        (0, 256, "grid (0,1,1) and block (256,1,1): invalid configuration argument; a grid has"),
+        (0, 256, "; a grid has at least 1 block"),
         (1, 2048, "not 2,048; take a smaller block"),
     ],
 )

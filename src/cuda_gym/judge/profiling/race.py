@@ -18,6 +18,7 @@ from cuda_gym.judge.profiling.timing import (
     Pair,
     TimingPlan,
     bootstrap_interval,
+    clock_ratios,
     quiet,
 )
 
@@ -39,20 +40,24 @@ class Block:
 class ReferenceSide(Protocol):
     """The compiled reference in its own process."""
 
-    def new_contents(self, count: int) -> int:
+    def new_contents(self, count: int, *, spare: bool = False) -> int:
         """Make `count` inputs that nobody has seen, for the next block of each side.
+
+        Args:
+            count: for calls that are timed.
+            spare: whether there is to be one more, for calls that are dropped.
 
         Returns:
             Bytes of the inputs and outputs of one call.
         """
         ...
 
-    def run(self, count: int, *, gate_us: float = 0.0) -> Block:
-        """Call on the first `count` of them."""
+    def run(self, count: int, *, dropped: int = 0, gate_us: float = 0.0) -> Block:
+        """Call `dropped` times on the spare content, then on the first `count` of the others."""
         ...
 
     def check(self, count: int) -> None:
-        """Compare the candidate's outputs for the first `count` of them.
+        """Compare the candidate's outputs for the first `count` contents that are not spare.
 
         Raises:
             WrongOutput: one is wrong.
@@ -63,11 +68,14 @@ class ReferenceSide(Protocol):
 class CandidateSide(Protocol):
     """The submission in its own process."""
 
-    def run(self, count: int, *, gate_us: float = 0.0, dry: bool = False) -> Block:
-        """Call on the first `count` contents.
+    def run(
+        self, count: int, *, dropped: int = 0, gate_us: float = 0.0, dry: bool = False
+    ) -> Block:
+        """Call `dropped` times on the spare content, then on the first `count` of the others.
 
         Args:
-            count: how many.
+            count: how many are timed.
+            dropped: how many are not.
             gate_us: how long the device waits before each call.
             dry: let a trusted process go through the motions without calling anything.
         """
@@ -109,10 +117,12 @@ def race(
     """
     probe = _probe(reference, candidate, plan)
     fastest_us = min(probe.reference_us, best_compile_us or math.inf)
+    most = _most_contents(probe.content_bytes, plan)
     dropped = plan.dropped_calls if probe.candidate_us < _LONG_CALL_US else 1
+    dropped = dropped if most > 1 else 0
     counts = (
-        _num_calls(fastest_us, probe.content_bytes, dropped, plan),
-        _num_calls(probe.candidate_us, probe.content_bytes, dropped, plan),
+        min(_num_calls(fastest_us, plan), most - bool(dropped)),
+        min(_num_calls(probe.candidate_us, plan), most - bool(dropped)),
     )
     pairs: list[Pair] = []
     start = time.monotonic()
@@ -122,13 +132,9 @@ def race(
                 reference,
                 candidate,
                 counts=counts,
-                dropped=min(dropped, min(counts) - 1),
+                dropped=dropped,
                 reference_first=len(pairs) % 2 == 0,
-                dry_tolerance=(
-                    plan.dry_tolerance
-                    if len(pairs) % 2 == 0 and _wants_dry_run(pairs, plan)
-                    else None
-                ),
+                dry_tolerance=plan.dry_tolerance if _wants_dry_run(pairs, plan) else None,
                 gate_us=probe.gate_us,
                 waited_us=waited_us,
             )
@@ -183,19 +189,14 @@ def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan)
     )
 
 
-def _num_calls(us: float, content_bytes: int, dropped: int, plan: TimingPlan) -> int:
-    """Calls of a block, with those that are dropped: as long as it should be, as many as memory bears."""
-    wanted = max(2, min(plan.max_calls, round(plan.block_s * 1e6 / max(us, 1.0))))
-    room = plan.max_content_bytes // max(content_bytes, 1)
-    timed = max(2, min(wanted, room))
-    return min(timed + dropped, _most_contents(content_bytes, plan))
+def _num_calls(us: float, plan: TimingPlan) -> int:
+    """Timed calls of a block, so that it is as long as it should be."""
+    return max(2, min(plan.max_calls, round(plan.block_s * 1e6 / max(us, 1.0))))
 
 
 def _most_contents(content_bytes: int, plan: TimingPlan) -> int:
     """How many contents there may be at once."""
-    if not plan.is_strict_about_memory:
-        return plan.max_calls + plan.dropped_calls
-    return max(1, plan.max_content_bytes // max(content_bytes, 1))
+    return max(plan.min_contents, plan.max_content_bytes // max(content_bytes, 1))
 
 
 _LONG_CALL_US = 20_000
@@ -210,9 +211,11 @@ _SHORTEST_GATE_US = 30.0
 def _wants_dry_run(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
     """Until two quiet pairs have a clock; and as long as none of them clears the submission.
 
-    Only where the reference went first: whoever maps new contents first pays for it.
+    Where contents are mapped anew only if the reference went first: whoever maps them first pays for it.
     """
-    ratios = [p.clock_ratio for p in quiet(pairs, plan) if p.clock_ratio is not None]
+    if len(pairs) % 2 and not plan.compares_best_walls:
+        return False
+    ratios = clock_ratios(quiet(pairs, plan), plan)
     return len(ratios) < 2 or min(ratios) > plan.credited
 
 
@@ -222,6 +225,8 @@ def _known(pairs: Sequence[Pair], plan: TimingPlan, elapsed_s: float) -> bool:
         return False
     if len(pairs) >= plan.max_pairs or elapsed_s > plan.max_race_s:
         return True
+    if sum(len(pair.candidate_us) for pair in pairs) < plan.min_calls:
+        return False
     ratios = [pair.ratio for pair in quiet(pairs, plan)]
     if len(ratios) < plan.min_pairs:
         return False
@@ -240,29 +245,29 @@ def _race_once(
     gate_us: float,
     waited_us: Callable[[], float],
 ) -> Pair:
-    """One block of each side on the same new contents; outputs of all calls are checked.
+    """One block of each side on the same new contents; outputs of all timed calls are checked.
 
     Where there is a tolerance, a dry run tells what our own clock is to leave out.
     """
     num_reference, num_candidate = counts
     most = max(num_reference, num_candidate)
-    reference.new_contents(most)
+    reference.new_contents(most, spare=dropped > 0)
     waited, start = waited_us(), time.monotonic()
-    ours = reference.run(most, gate_us=gate_us) if reference_first else None
-    theirs = candidate.run(num_candidate, gate_us=gate_us)
+    ours = reference.run(most, dropped=dropped, gate_us=gate_us) if reference_first else None
+    theirs = candidate.run(num_candidate, dropped=dropped, gate_us=gate_us)
     if ours is None:
-        ours = reference.run(most, gate_us=gate_us)
+        ours = reference.run(most, dropped=dropped, gate_us=gate_us)
     waiting = (waited_us() - waited) / ((time.monotonic() - start) * 1e6)
     reference.check(num_candidate)
-    clock_us = None
+    protocol_us = None
     if dry_tolerance is not None:
-        candidate.run(1, gate_us=gate_us, dry=True)  # opens what the other process has open
-        filled = candidate.run(num_candidate, gate_us=gate_us, dry=True)
+        filled = candidate.run(num_candidate, dropped=dropped, gate_us=gate_us, dry=True)
         protocol_us = (filled.wall_us - sum(filled.call_us)) * (1.0 + dry_tolerance)
-        clock_us = (theirs.wall_us - protocol_us) / num_candidate
     return Pair(
-        reference_us=ours.call_us[dropped:num_reference],
+        reference_us=ours.call_us[dropped : dropped + num_reference],
         candidate_us=theirs.call_us[dropped:],
-        clock_us=clock_us,
+        dropped_us=theirs.call_us[:dropped],
+        wall_us=theirs.wall_us,
+        protocol_us=protocol_us,
         waiting=waiting,
     )

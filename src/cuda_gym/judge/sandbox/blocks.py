@@ -15,6 +15,7 @@ from typing import Any
 from cuda_gym.errors import Refused, WrongOutput
 from cuda_gym.judge.profiling.race import Block
 from cuda_gym.judge.sandbox.deadlines import Deadlines
+from cuda_gym.judge.sandbox.draw_plan import called
 from cuda_gym.judge.sandbox.messages import (
     Ran,
     RegionSpec,
@@ -61,17 +62,19 @@ class Contents:
         self,
         count: int,
         *,
+        dropped: int = 0,
         poison: bool = False,
         dry: bool = False,
         gate_us: float = 0.0,
         time_kernels: bool = False,
     ) -> Run:
-        """The order to call on the first `count` of them."""
+        """The order to call on the first `count` of them, behind the spare one where some are dropped."""
+        chosen = called(count, dropped)
         return Run(
             input_region=self.input_region,
             output_region=self.output_region,
-            inputs=self.trees[:count],
-            outputs=self.specs[:count],
+            inputs=tuple(self.trees[i] for i in chosen),
+            outputs=tuple(self.specs[i] for i in chosen),
             poison=poison,
             dry=dry,
             gate_ns=round(gate_us * 1000.0),
@@ -108,18 +111,18 @@ class ReferenceBlocks:
         self._generator = generator
         self.contents: Contents | None = None
 
-    def new_contents(self, count: int) -> int:
-        """Make `count` inputs that nobody has seen; bytes of one call."""
+    def new_contents(self, count: int, *, spare: bool = False) -> int:
+        """Make `count` inputs that nobody has seen, and a spare one; bytes of one call."""
         self.close()
         value, (inputs, outputs) = self._call(
-            "contents", count=count, seed=self._generator.getrandbits(48)
+            "contents", count=count + spare, seed=self._generator.getrandbits(48)
         )
         self.contents = Contents.of(value, inputs, outputs)
         return self.contents.content_bytes
 
-    def run(self, count: int, *, gate_us: float = 0.0) -> Block:
+    def run(self, count: int, *, dropped: int = 0, gate_us: float = 0.0) -> Block:
         """Time the compiled reference on the first `count` of them."""
-        value, _ = self._call("run", count=count, gate_ns=round(gate_us * 1000.0))
+        value, _ = self._call("run", count=count, dropped=dropped, gate_ns=round(gate_us * 1000.0))
         time.sleep(self._settle_s)
         return _block(value["call_ns"], value["host_ns"], value["num_ungated"], wall_us=0.0)
 
@@ -159,19 +162,21 @@ class CandidateBlocks:
         self._reference = reference
         self._deadlines = deadlines
 
-    def run(self, count: int, *, gate_us: float = 0.0, dry: bool = False) -> Block:
+    def run(
+        self, count: int, *, dropped: int = 0, gate_us: float = 0.0, dry: bool = False
+    ) -> Block:
         """Claimed microseconds of each call, and our own of the whole block."""
         contents = self._reference.contents
         assert contents is not None
         worker = self._dry if dry else self._candidate
         ran, wall_s = worker.run(
-            contents.message(count, dry=dry, gate_us=gate_us),
+            contents.message(count, dropped=dropped, dry=dry, gate_us=gate_us),
             contents.inputs,
             contents.outputs,
             deadline_s=self._deadlines.run_s * 3,
         )
         if not dry:
-            require_launches(ran, count)
+            require_launches(ran, count + dropped)
         return _block(ran.call_ns, ran.host_ns, ran.num_ungated, wall_us=wall_s * 1e6)
 
     def profile(self) -> Ran:

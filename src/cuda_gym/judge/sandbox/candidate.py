@@ -105,7 +105,7 @@ def _answer(
     except WrongOutput as wrong:
         return Failed(kind="wrong", message=str(wrong))
     except DeviceFault as fault:
-        return Failed(kind="fault", message=str(fault))
+        return Failed(kind="fault", message=candidate.describe_fault(str(fault)))
     except CudaGymError as error:
         return Failed(kind="raised", message=str(error))
 
@@ -174,6 +174,10 @@ class Candidate:
             if original is not None:
                 require_unchanged(message.inputs, given, original)
         return ran
+
+    def describe_fault(self, fault: str) -> str:
+        """A fault of the device in the words of the submission."""
+        return fault if self._kernels is None else self._kernels.describe_fault(fault)
 
     def rest(self) -> Rested:
         """Hold no memory that somebody else may need."""
@@ -247,6 +251,10 @@ class Candidate:
             raise Told("raised", describe(error, "forward")) from None
         if self._refused is not None:
             raise Told("refused", self._refused)
+        kernels = self._kernels
+        trouble = None if kernels is None or kernels.tells_errors else kernels.take_error()
+        if trouble:
+            raise Told("raised", f"forward: {trouble}")
         return value
 
     def _load_weights(

@@ -1,4 +1,4 @@
-"""Which hidden draws a judgement makes, under which weights: decided by its secret seed alone."""
+"""Which hidden draws a judgement makes, and on which contents a block of a race is called."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cuda_gym.judge.sandbox.messages import (
     Tree,
 )
 
-__all__ = ["PlannedDraw", "plan_draws"]
+__all__ = ["PlannedDraw", "called", "plan_draws"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,3 +42,14 @@ def plan_draws(opened: Mapping[str, Tree], generator: random.Random) -> tuple[Pl
         )
         for number, kind in enumerate(kinds)
     )
+
+
+def called(count: int, dropped: int) -> list[int]:
+    """Which contents a block is called on: the first is spare where some calls are dropped.
+
+    >>> called(2, dropped=3)
+    [0, 0, 0, 1, 2]
+    >>> called(2, dropped=0)
+    [0, 1]
+    """
+    return [0] * dropped + list(range(bool(dropped), count + bool(dropped)))

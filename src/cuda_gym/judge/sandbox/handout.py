@@ -94,15 +94,15 @@ class Handout:
         """Of both regions, for somebody else to own."""
         return self.inputs.export(), self.outputs.export()
 
-    def calls(self, count: int | None = None) -> list[Any]:
-        """The arguments of the first calls: as they lie in a sealed region, or as they were kept."""
+    def call(self, number: int) -> Any:
+        """The arguments of one call: as they lie in a sealed region, or as they were kept."""
         if self.originals is not None:
-            return list(self.originals[:count])
-        return [transport.decode_tree(tree, self.inputs) for tree in self.trees[:count]]
+            return self.originals[number]
+        return transport.decode_tree(self.trees[number], self.inputs)
 
-    def delivered(self, count: int | None = None) -> Iterator[list[torch.Tensor]]:
-        """Private copies of what a candidate wrote for each of the first calls."""
-        for call in self.specs[:count]:
+    def delivered(self, first: int = 0, stop: int | None = None) -> Iterator[list[torch.Tensor]]:
+        """Private copies of what a candidate wrote for each of some calls."""
+        for call in self.specs[first:stop]:
             yield [self.outputs.tensor(spec).clone() for spec in call]
 
     def changed_input(self) -> tuple[int, int] | None:

@@ -28,9 +28,17 @@ __all__ = ["LoadedKernels", "load_kernels"]
 class LoadedKernels:
     """The kernels of one submission, and what they have done so far."""
 
-    def __init__(self, runtime: KernelRuntime, check: MemoryCheck | None = None) -> None:
+    def __init__(
+        self,
+        runtime: KernelRuntime,
+        check: MemoryCheck | None = None,
+        *,
+        tells_errors: bool = True,
+    ) -> None:
         self.check = check
         """There where the build looks for stray accesses while it runs."""
+        self.tells_errors = tells_errors
+        """Whether a call raises where its launch fails; who does not is asked after forward."""
         self._runtime = runtime
         self._library_calls = 0
 
@@ -42,6 +50,14 @@ class LoadedKernels:
         """Let shared memory begin as NaN, where the device lets itself be told so."""
         if isinstance(self._runtime, Runtime):
             self._runtime.poison_shared_memory(on)
+
+    def take_error(self) -> str | None:
+        """What is wrong with a launch that nobody has looked at: one in a module of its own."""
+        return self._runtime.take_error()
+
+    def describe_fault(self, fault: str) -> str:
+        """A fault of the device, with the launch that it was found after."""
+        return self._runtime.describe_fault(fault)
 
     def note_library_call(self, _name: str) -> None:
         """One more call of `cuda_extension.library`."""
@@ -107,7 +123,7 @@ def _load_extension(message: Load, device: torch.device, clock: KernelClock) -> 
     if module := runtime.modules.get("cuda_extension"):
         sys.modules["cuda_extension"] = module
     inline_extension.install(runtime.modules)
-    return LoadedKernels(runtime)
+    return LoadedKernels(runtime, tells_errors=False)
 
 
 _ON_GPU: dict[BuildForm, Callable[[Load, torch.device, KernelClock], LoadedKernels]] = {
@@ -135,6 +151,7 @@ def _install(
         stream=_current_stream(device),
         take_error=runtime.take_error,
         allowed_library=message.allowed_library,
+        allow_tf32=message.allow_tf32,
         on_library_call=kernels.note_library_call,
         on_tensor=on_tensor,
         timed=clock.timed,

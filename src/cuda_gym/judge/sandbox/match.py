@@ -10,7 +10,7 @@ import os
 import random
 from collections.abc import Callable, Mapping
 
-from cuda_gym.core.findings import Build, DrawFindings
+from cuda_gym.core.findings import Build, BuildForm, DrawFindings
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.core.verdict import Profile, Timing
@@ -80,7 +80,9 @@ class Match:
         Raises:
             AgentError: it failed, crashed, timed out or was refused.
         """
-        files = {path: text for path, text in submission.files if path.endswith(".cu")}
+        # An extension says itself what it offers.
+        is_read = build.form is not BuildForm.EXTENSION
+        files = {p: text for p, text in submission.files if is_read and p.endswith(".cu")}
         spec, specs, region = self._new_weights(self._draws[0].weights)
         message = Load(
             source=submission.text("model_new.py") or "",
@@ -89,6 +91,7 @@ class Match:
             launchers=tuple(map(as_plain, parse_launchers(files, required=False))),
             kernels=tuple(map(as_plain, parse_kernels(files))),
             allowed_library=task.library,
+            allow_tf32=task.allow_tf32,
             init_args=self._opened["init_args"],
             region=spec,
             weights=specs,

@@ -103,6 +103,8 @@ class Load:
     kernels: tuple[Tree, ...]
     """The `__global__` functions that may be launched without a launcher."""
     allowed_library: tuple[str, ...]
+    allow_tf32: bool
+    """Whether these calls may round float32 to TF32."""
     init_args: Tree
     region: RegionSpec
     weights: Mapping[str, TensorSpec]

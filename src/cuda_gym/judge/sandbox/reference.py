@@ -29,6 +29,7 @@ from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.baseline_model import compile_model
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
+from cuda_gym.judge.sandbox.draw_plan import called
 from cuda_gym.judge.sandbox.handout import Handout, region_spec
 from cuda_gym.judge.sandbox.messages import (
     Tree,
@@ -69,6 +70,8 @@ class Reference:
         self._weights_seed = 0
         self._ran: list[list[torch.Tensor]] = []
         self._baseline: Baseline | None = None
+        self._first_timed = 0
+        """Of the latest contents: behind one that is spare."""
         self._eager_is_due = False
         """Once a submission: its time is shown, not raced."""
         torch.set_num_threads(1)
@@ -210,17 +213,19 @@ class Reference:
         self._device.evict_caches(self._handout.input_bytes if self._handout else 0)
         return answer
 
-    def run(self, *, count: int, gate_ns: int) -> Answer:
+    def run(self, *, count: int, dropped: int, gate_ns: int) -> Answer:
         """Time the compiled model on the latest contents; what it returned is kept for `check`."""
         assert self._compiled is not None
         assert self._handout is not None
-        calls = self._handout.calls(count)
+        calls = [self._handout.call(number) for number in called(count, dropped)]
+        self._ran = []
         with self._all_threads():
             timed = self._time(self._compiled, calls, gate_ns=gate_ns)
-            self._ran = timed.kept
+            self._ran = timed.kept[dropped:]
+            self._first_timed = int(dropped > 0)
             if self._eager_is_due:
                 self._device.evict_caches()
-                eager = self._time(self._model, calls[:_EAGER_CALLS], gate_ns=gate_ns)
+                eager = self._time(self._model, calls[-_EAGER_CALLS:], gate_ns=gate_ns)
                 self._remember(eager_us=_fastest_us(eager), compile_us=_fastest_us(timed))
                 self._eager_is_due = False
         self._device.evict_caches(self._handout.input_bytes)
@@ -240,10 +245,11 @@ class Reference:
         assert self._trial is not None
         self._require_unchanged()
         worst = 0.0
-        handout, expected = self._handout, self._trial.expected
-        called = zip(handout.calls(count), handout.delivered(count), self._ran, strict=False)
+        handout, expected, first = self._handout, self._trial.expected, self._first_timed
+        delivered = handout.delivered(first, first + count)
         with self._all_threads():
-            for inputs, outputs, ours in called:
+            for number, (outputs, ours) in enumerate(zip(delivered, self._ran, strict=False)):
+                inputs = handout.call(first + number)
                 ratio = timed_error_ratio(outputs, ours, expected, inputs)
                 worst = max(worst, ratio) if ratio == ratio else float("inf")
         return {"error_ratio": repr(worst)}, ()

@@ -95,6 +95,11 @@ class LoadedCubin:
         error, self._error = self._error, None
         return error
 
+    def describe_fault(self, fault: str) -> str:
+        """What the device says of a kernel that it has stopped, with the last launch before it."""
+        last = None if self._last is None else _described(*self._last, fault)
+        return fault if last is None else describe_later_error(fault, last)
+
     def time_kernels(self, on: bool) -> None:
         """Forget the times of kernels, and take them from now on, or no longer."""
         self._clock.start(on)

@@ -35,6 +35,10 @@ class KernelRuntime(Protocol):
         """What went wrong in the first launch that failed since the last call; None where none did."""
         ...
 
+    def describe_fault(self, fault: str) -> str:
+        """What the device says of a kernel that it has stopped, with the last launch before it."""
+        ...
+
     def time_kernels(self, on: bool) -> None:
         """Forget the times of kernels, and take them from now on, or no longer."""
         ...

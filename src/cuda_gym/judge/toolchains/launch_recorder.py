@@ -104,6 +104,12 @@ class RecordedLibrary:
         is_later = kind == _OF_LAST_LAUNCH
         return describe_later_error(text, _read(self._failure, text) if is_later else None)
 
+    def describe_fault(self, fault: str) -> str:
+        """What the device says of a kernel that it has stopped, with the last launch before it."""
+        if not self.library.launch_recorder_last_launch(self._at_failure):
+            return fault
+        return describe_later_error(fault, _read(self._failure, fault))
+
     def time_kernels(self, on: bool) -> None:
         """Forget the times of kernels, and take them from now on, or no longer."""
         self.library.launch_recorder_time_kernels(ctypes.c_int(on))

@@ -54,6 +54,11 @@ class LoadedExtension:
         errors = [recorder.take_error() for recorder in self._recorders]
         return next((error for error in errors if error is not None), None)
 
+    def describe_fault(self, fault: str) -> str:
+        """What the device says of a kernel that it has stopped, with the last launch before it."""
+        launched = [r for r in self._recorders if r.num_launches()]
+        return launched[0].describe_fault(fault) if len(launched) == 1 else fault
+
     def time_kernels(self, on: bool) -> None:
         """Forget the times of kernels, and take them from now on, or no longer."""
         for recorder in self._recorders:

@@ -91,6 +91,10 @@ class Runtime:
         message: bytes | None = self._runtime.cuda_on_cpu_take_error()
         return None if message is None else message.decode("utf-8", "replace")
 
+    def describe_fault(self, fault: str) -> str:
+        """As it is: a fault of the processor ends the process, and its handler tells the launch."""
+        return fault
+
     def install_fault_handler(self, fd: int) -> None:
         """On a fault of the processor write one line to a descriptor and leave with status 139.
 

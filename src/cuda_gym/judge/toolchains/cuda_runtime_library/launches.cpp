@@ -143,6 +143,13 @@ PUBLIC int launch_recorder_take_failure(Failure* out) {
   return has_launched ? 2 : 3;
 }
 
+// The last launch that was made: 1. Where there was none: 0.
+PUBLIC int launch_recorder_last_launch(Failure* out) {
+  std::lock_guard<std::mutex> hold(lock);
+  if (has_launched) *out = explain(last_launch, cudaSuccess);
+  return has_launched;
+}
+
 PUBLIC void launch_recorder_time_kernels(int on) {
   std::lock_guard<std::mutex> hold(lock);
   time_launches(on != 0);
