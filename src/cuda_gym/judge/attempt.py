@@ -19,7 +19,6 @@ from cuda_gym.core.task import Submission, Task
 from cuda_gym.core.verdict import DeviceRates, Profile, Telemetry, Timing, Work
 from cuda_gym.errors import (
     AgentError,
-    CandidateError,
     CandidateTimeout,
     MachineError,
     OutOfDeviceMemory,
@@ -30,6 +29,7 @@ from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.nvml import energy_between
 from cuda_gym.judge.profiling.roofline import is_below_floor
+from cuda_gym.judge.sandbox.device_memory import require_memory
 from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.messages import (
     Loaded,
@@ -45,8 +45,6 @@ from cuda_gym.judge.verification.conclusions import (
 
 __all__ = ["Attempt"]
 
-_MOST_MEMORY = 0.5
-"""Of what is free, a submission may hold; the judge's own copies of inputs and outputs need the rest."""
 _NOTHING_YET = Findings(outcome=None, summary="Nothing was compiled yet.")
 
 
@@ -96,10 +94,10 @@ class Attempt:
             with self._means.pool.reference(self._task) as reference:
                 try:
                     self._run(reference, races=races, counters=counters)
+                except OutOfDeviceMemory as error:
+                    require_memory(reference, self._candidate, lacking=error)
                 finally:
                     reference.rest()
-        except OutOfDeviceMemory as error:
-            self._conclude_error(self._who_took_memory(error))
         except (AgentError, MachineError) as error:
             self._conclude_error(error)
         finally:
@@ -186,6 +184,7 @@ class Attempt:
                     self._task, self._submission, build, num_threads=means.num_threads
                 )
                 self._draws = match.prove()
+                require_memory(reference, self._candidate)
         except CandidateCrash as crash:
             self._conclude_error(crash)
             return None
@@ -247,24 +246,6 @@ class Attempt:
             self._candidate.close()
         self.profile = self._means.counts.add_to(
             self.profile, self._task, self._submission, reference, build
-        )
-
-    def _who_took_memory(self, error: OutOfDeviceMemory) -> AgentError | MachineError:
-        """The submission, where most of what the device has is free once it is gone."""
-        if self._candidate is None:
-            return error
-        with self._means.pool.reference(self._task) as reference:
-            before = reference.probe()
-            self._candidate.close()
-            self._candidate.wait_until_gone()
-            after = reference.probe()
-        taken = (after or 0) - (before or 0)
-        if taken < _MOST_MEMORY * (after or 0):
-            return error
-        return CandidateError(
-            f"The submission held {taken:,} bytes of the device's memory, so that the judge had too "
-            f"little for the outputs. At most {_MOST_MEMORY:.0%} of what is free are its own: allocate "
-            "what a call needs, and no more."
         )
 
     def _conclude_error(self, error: AgentError | MachineError) -> None:

@@ -19,6 +19,7 @@ from cuda_gym.judge.profiling.timing import (
     TimingPlan,
     bootstrap_interval,
     clock_ratios,
+    is_cleared,
     quiet,
 )
 
@@ -202,7 +203,7 @@ def _most_contents(content_bytes: int, plan: TimingPlan) -> int:
 _LONG_CALL_US = 20_000
 """One such call warms all that there is to be warmed."""
 UNGATED_TIMER = "events, ungated: the submission waits for the device"
-_GATE = 3.0
+_GATE = 2.0
 """The length of a gate, as a multiple of what a call keeps the host: with once, one in some calls is
 late, and reads twice its time (measured)."""
 _SHORTEST_GATE_US = 30.0
@@ -215,8 +216,8 @@ def _wants_dry_run(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
     """
     if len(pairs) % 2 and not plan.compares_best_walls:
         return False
-    ratios = clock_ratios(quiet(pairs, plan), plan)
-    return len(ratios) < 2 or min(ratios) > plan.credited
+    seen = quiet(pairs, plan)
+    return len(clock_ratios(seen, plan)) < 2 or not is_cleared(seen, plan)
 
 
 def _known(pairs: Sequence[Pair], plan: TimingPlan, elapsed_s: float) -> bool:
@@ -226,6 +227,8 @@ def _known(pairs: Sequence[Pair], plan: TimingPlan, elapsed_s: float) -> bool:
     if len(pairs) >= plan.max_pairs or elapsed_s > plan.max_race_s:
         return True
     if sum(len(pair.candidate_us) for pair in pairs) < plan.min_calls:
+        return False
+    if plan.compares_best_walls and not is_cleared(pairs, plan):
         return False
     ratios = [pair.ratio for pair in quiet(pairs, plan)]
     if len(ratios) < plan.min_pairs:

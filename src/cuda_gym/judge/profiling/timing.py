@@ -82,7 +82,7 @@ GPU_PLAN = TimingPlan(
     min_pairs=4,
     max_pairs=32,
     wanted_halfwidth=0.005,
-    max_calls=24,
+    max_calls=17,
     max_content_bytes=12 << 30,
     min_contents=1,
     min_calls=100,
@@ -241,6 +241,15 @@ def bootstrap_interval(ratios: Sequence[float], *, rounds: int = 400) -> tuple[f
     return medians[cut], medians[-1 - cut]
 
 
+def is_cleared(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
+    """Whether our own clock agrees with what is claimed, in one of the pairs at least."""
+    ratios = clock_ratios(pairs, plan)
+    if not ratios:
+        return False
+    time_us = statistics.median(fastest_tenth(pair.candidate_us) for pair in pairs)
+    return min(ratios) <= plan.credited or (min(ratios) - 1.0) * time_us <= plan.hidden_us
+
+
 def _credit(pairs: Sequence[Pair], plan: TimingPlan, time_us: float) -> tuple[float | None, float]:
     """Our clock over the claims, and what the times are scaled by.
 
@@ -250,7 +259,7 @@ def _credit(pairs: Sequence[Pair], plan: TimingPlan, time_us: float) -> tuple[fl
     if not ratios:
         return None, 1.0
     clock = min(ratios)
-    if clock <= plan.credited or (clock - 1.0) * time_us <= plan.hidden_us:
+    if is_cleared(pairs, plan):
         return clock, 1.0
     seen = clock_ratios(quiet(pairs, plan), plan)
     if len(seen) >= max(2, plan.min_pairs // 2) and min(seen) > plan.refused:

@@ -46,6 +46,10 @@ class CpuWorkerDevice:
     def give_memory_back(self) -> None:
         """Nothing to do: what is freed, is free."""
 
+    def total_bytes(self) -> int | None:
+        """Nobody counts: a submission's process has a limit of its own."""
+        return None
+
     def spare_bytes(self) -> int:
         """What may be taken for things that are made ahead."""
         return _SPARE_BYTES

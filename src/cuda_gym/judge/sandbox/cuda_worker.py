@@ -67,6 +67,8 @@ class CudaWorkerDevice:
         self._cycles_per_ns = clock_khz / 1e6
         self._exports = is_supported(index)
         self._empty_ns: int | None = None
+        self._events: list[tuple[Any, Any]] = []
+        """Used again: to make one takes longer than to record it."""
         _synchronise()
 
     def give_memory_back(self) -> None:
@@ -74,6 +76,10 @@ class CudaWorkerDevice:
         free, total = _cuda.mem_get_info(self._index)
         if free < total // 2:
             _cuda.empty_cache()
+
+    def total_bytes(self) -> int:
+        """Memory of the card, or of this slice of it."""
+        return int(_cuda.mem_get_info(self._index)[1])
 
     def spare_bytes(self) -> int:
         """A quarter of what is free now."""
@@ -146,7 +152,9 @@ class CudaWorkerDevice:
     ) -> TimedCalls[Kept]:
         """Call once for each entry, each between two events behind a gate."""
         empty_ns = self._empty_pair_ns()
-        pairs = [(_new_event(), _new_event()) for _ in calls]
+        while len(self._events) < len(calls):
+            self._events.append((_new_event(), _new_event()))
+        pairs = self._events[: len(calls)]
         host_ns: list[int] = []
         kept: list[Kept] = []
         num_ungated = 0

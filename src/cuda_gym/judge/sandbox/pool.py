@@ -9,6 +9,7 @@ import contextlib
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cuda_gym.core.device import Device
@@ -25,6 +26,15 @@ from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 from cuda_gym.judge.sandbox.zygote_worker import ZygoteWorker
 from cuda_gym.judge.toolchains.build_cache import cache_root
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceMemory:
+    """In bytes."""
+
+    free: int
+    """What the reference could still take."""
+    total: int
 
 
 class OpenReference:
@@ -87,8 +97,8 @@ class OpenReference:
         with contextlib.suppress(TaskError, MachineError):
             self.worker.call("rest", deadline_s=self._deadlines.reference_s)
 
-    def probe(self) -> int | None:
-        """Use the device, and tell how many bytes of its memory are free, where that is known.
+    def probe(self) -> DeviceMemory | None:
+        """Use the device, and tell of its memory, where somebody counts it.
 
         A process that cannot use it any more is ended; the next one begins anew.
 
@@ -100,8 +110,8 @@ class OpenReference:
         except (TaskError, MachineError) as error:
             self.worker.close()
             raise WorkerLost(f"The device does not work any more: {error}") from error
-        free: int | None = plain["free_bytes"]
-        return free
+        free, total = plain["free_bytes"], plain["total_bytes"]
+        return None if free is None or total is None else DeviceMemory(free=free, total=total)
 
     def baseline(self) -> Baseline:
         """The best times ever of eager and torch.compile; the first use compiles the reference.

@@ -183,10 +183,11 @@ class Reference:
             return None, ()
 
     def probe(self) -> Answer:
-        """Whether the device still works, by using it; bytes of its memory that are free."""
+        """Whether the device still works, by using it; bytes of its memory, and those that are free."""
         torch.ones(1, device=self._device.torch_device).add_(1.0)
         self._device.synchronise()
-        return {"free_bytes": free_bytes(self._device.torch_device)}, ()
+        free = free_bytes(self._device.torch_device)
+        return {"free_bytes": free, "total_bytes": self._device.total_bytes()}, ()
 
     def rest(self) -> Answer:
         """Nobody is being judged: let go of draws and contents, for others may need the memory."""

@@ -70,6 +70,10 @@ class WorkerDevice(Protocol):
         """Keep no memory that is not used, where others would miss it."""
         ...
 
+    def total_bytes(self) -> int | None:
+        """Memory of the device, where others take from it as well; None where nobody counts."""
+        ...
+
     def spare_bytes(self) -> int:
         """What may be taken for things that are made ahead."""
         ...
