@@ -37,6 +37,7 @@ _HINTS = {kind: get_type_hints(kind) for kind in (*_TYPES.values(), *_PARTS)}
 def encode(message: Message) -> bytes:
     """A message as UTF-8 JSON.
 
+    >>> from cuda_gym.judge.sandbox.messages import Reply
     >>> encode(Reply(value=3))
     b'{"v": 1, "type": "Reply", "value": 3}'
     """

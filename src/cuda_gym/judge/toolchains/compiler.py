@@ -7,6 +7,7 @@ it. Not covered: what it reads; files of a submission may only include each othe
 from __future__ import annotations
 
 import errno
+import math
 import os
 import select
 import signal
@@ -93,7 +94,7 @@ def _wait(process: subprocess.Popen[bytes], deadline_s: float) -> int:
     try:
         ended = select.poll()
         ended.register(descriptor, select.POLLIN)
-        ended.poll(deadline_s * 1000)
+        ended.poll(None if math.isinf(deadline_s) else deadline_s * 1000)
     finally:
         os.close(descriptor)
     return process.wait(0)
