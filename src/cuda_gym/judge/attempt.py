@@ -170,9 +170,11 @@ class Attempt:
         build, means = self._compiled.build, self._means
         assert build is not None
         try:
+            # Before the device is taken: whoever begins a candidate takes it, too, and may be kept waiting
+            # by somebody who wants to time.
+            begun = self._head_start or HeadStart(self._task, means, self._seed)
+            self._candidate = begun.candidate()
             with means.lock.shared():
-                begun = self._head_start
-                self._candidate = means.pool.fork() if begun is None else begun.candidate()
                 match = Match(
                     reference.worker,
                     self._candidate,
@@ -210,15 +212,14 @@ class Attempt:
         loaded, build = self.loaded, self._compiled.build
         assert loaded is not None
         assert build is not None
-        dry = self._means.pool.dry()
-        self.timing, self.profile = match.race(
-            dry,
-            self._means.plan,
-            reference.baseline,
-            build,
-            prepare_ns=loaded.prepare_ns,
-        )
-        dry.rest(deadline_s=self._means.deadlines.run_s)
+        with self._means.pool.dry() as dry:
+            self.timing, self.profile = match.race(
+                dry,
+                self._means.plan,
+                reference.baseline,
+                build,
+                prepare_ns=loaded.prepare_ns,
+            )
 
     def _race_again(self, reference: OpenReference, match: Match, rates: DeviceRates) -> str | None:
         """Why the time cannot be true, if it is not another one now."""

@@ -3,8 +3,8 @@
 On a GPU both together take about as long as nvcc does; begun afterwards they would double the time of
 an evaluation.
 
-Covered: nothing here raises or waits; what could not be begun is made when it is needed. Not covered: a
-reference that has not opened its task, or that somebody else is using.
+Covered: to begin raises nothing and waits for nothing; what could not be begun is made when it is needed.
+Not covered: a reference that has not opened its task, or that somebody else is using.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class HeadStart:
             means.ahead.submit(self._prepare, reference, seed)
 
     def candidate(self) -> CandidateWorker:
-        """A candidate process that nobody has used; the caller closes it.
+        """A candidate process that nobody has used; the caller closes it, and does not hold the device's lock.
 
         Raises:
             WorkerLost: none could be started.
         """
         begun, self._candidate = self._candidate, None
-        return self._means.pool.fork() if begun is None else begun.result()
+        return self._fork() if begun is None else begun.result()
 
     def abandon(self) -> None:
         """Close what was begun, as soon as it is there; safe to call twice."""

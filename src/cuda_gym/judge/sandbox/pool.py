@@ -15,7 +15,7 @@ from pathlib import Path
 from cuda_gym.core.device import Device
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import DeviceRates, Work
-from cuda_gym.errors import MachineError, TaskError, WorkerLost
+from cuda_gym.errors import AgentError, MachineError, TaskError, WorkerLost
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw
@@ -206,13 +206,24 @@ class WorkerPool:
                 return None
             return entry if entry.lock.acquire(blocking=False) else None
 
-    def dry(self) -> CandidateWorker:
-        """A candidate process that never loads anything; used by one thread at a time."""
+    @contextlib.contextmanager
+    def dry(self) -> Iterator[CandidateWorker]:
+        """A candidate process that never loads anything; used by one thread at a time.
+
+        However the race ends, it keeps no region of it: another reference gives its own the same numbers.
+        """
         zygote = self._living_zygote()
         with self._lock:
             if self._dry is None or self._dry.ended:
                 self._dry = zygote.fork(self._device, memory_bytes=self._memory_bytes)
-            return self._dry
+            dry = self._dry
+        try:
+            yield dry
+        finally:
+            try:
+                dry.rest(deadline_s=self._deadlines.run_s)
+            except (AgentError, MachineError):
+                dry.close()  # the next race gets another one
 
     @contextlib.contextmanager
     def reference(self, task: Task) -> Iterator[OpenReference]:

@@ -1,0 +1,43 @@
+"""An attempt takes its locks in an order in which nobody waits for ever; scripted processes play along."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from tests.judge.scripted_means import LateExecutor, ScriptedPool, scripted_means
+
+from cuda_gym.core.findings import Build, Findings, Outcome
+from cuda_gym.core.task import Submission, Task
+from cuda_gym.judge.attempt import Attempt
+
+BUILD = Build(key="k", library="/l.so", toolchain="nvcc", build_s=0.0, cached=True)
+COMPILED = Findings(outcome=None, summary="Compiled.", build=BUILD)
+
+
+def test_whoever_wants_to_time_stops_no_attempt_whose_candidate_is_begun_late(
+    tmp_path: Path, scale_task: Task, scale_submission: Submission
+) -> None:
+    pool, ahead = ScriptedPool(), LateExecutor()
+    pool.is_idle = False
+    means = scripted_means(pool, ahead, tmp_path)
+    attempt = Attempt(scale_task, scale_submission, means)
+    attempt.begin()
+
+    def time_alone() -> None:
+        with means.lock.exclusive():
+            pass
+
+    running = threading.Thread(target=attempt.run, args=(COMPILED,), daemon=True)
+    timing = threading.Thread(target=time_alone, daemon=True)
+    for thread in (running, timing):
+        thread.start()
+        time.sleep(0.1)
+    ahead.may_begin.set()
+    for thread in (running, timing):
+        thread.join(5.0)
+        assert not thread.is_alive()
+    assert attempt.findings.outcome is Outcome.MACHINE_ERROR
+    assert "The script ends here" in attempt.findings.summary
+    assert [candidate.is_closed for candidate in pool.forked] == [True]
