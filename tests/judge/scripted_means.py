@@ -127,4 +127,5 @@ def scripted_means(pool: Any, ahead: Executor, folder: Path) -> Means:
         plan=GPU_PLAN,
         num_threads=1,
         ahead=ahead,
+        ends_disturb=False,
     )

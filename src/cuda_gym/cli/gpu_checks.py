@@ -201,7 +201,7 @@ def _nvrtc() -> Check:
 def _memory_export(gpu: Gpu) -> Check:
     """How tensors come from one process to another."""
     what = "memory export"
-    slower = "tensors go through pinned memory of the host, which is slower"
+    slower = "tensors go through memory of the host, which is slower"
     if importlib.util.find_spec("cuda") is None or not importlib.util.find_spec("cuda.bindings"):
         return Check(
             what=what,

@@ -58,7 +58,7 @@ class Timing:
     first_call_us: float | None = None
     """Time of the very first call."""
     clock_ratio: float | None = None
-    """The judge's own clock, a call, over the candidate's; above 1.3 the times are scaled up."""
+    """The judge's own clock, a call, over the candidate's; above 1.3 (on a GPU 1.1) times are scaled up."""
     prepare_us: float | None = None
     """Time of `prepare()`; None where there is none."""
 

@@ -10,6 +10,7 @@ reference, then the device.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import secrets
 from dataclasses import replace
@@ -23,6 +24,7 @@ from cuda_gym.errors import (
     MachineError,
     OutOfDeviceMemory,
     Refused,
+    WorkerLost,
 )
 from cuda_gym.judge.head_start import HeadStart
 from cuda_gym.judge.means import Means
@@ -96,15 +98,17 @@ class Attempt:
                     self._run(reference, races=races, counters=counters)
                 except OutOfDeviceMemory as error:
                     require_memory(reference, self._candidate, lacking=error)
+                except (CandidateCrash, CandidateTimeout, DeviceStopped) as error:
+                    self._conclude_error(error)
+                    # A device that does not work any more is the next one's trouble, not this one's.
+                    with contextlib.suppress(WorkerLost):
+                        reference.probe()
                 finally:
-                    reference.rest()
+                    self._rest(reference)
         except (AgentError, MachineError) as error:
             self._conclude_error(error)
         finally:
-            if self._candidate is not None:
-                self._candidate.close()
-            elif self._head_start is not None:
-                self._head_start.abandon()
+            self._dismiss()
 
     def _run(self, reference: OpenReference, *, races: bool, counters: bool) -> None:
         means, work = self._means, None
@@ -185,6 +189,8 @@ class Attempt:
                 self.loaded = match.load(
                     self._task, self._submission, build, num_threads=means.num_threads
                 )
+            # Apart: whoever waits to time is let in between.
+            with means.lock.shared():
                 self._draws = match.prove()
                 require_memory(reference, self._candidate)
         except CandidateCrash as crash:
@@ -195,14 +201,16 @@ class Attempt:
 
     def _race(self, reference: OpenReference, match: Match, work: Work | None) -> None:
         means = self._means
+        before = telemetry.read_device(means.device, own_pids=own_processes())
         with means.lock.exclusive():
-            before = telemetry.read_device(means.device, own_pids=own_processes())
             rates = reference.rates()
-            self._race_once(reference, match)
-            if self._below_floor(reference, rates) and (
-                why := self._race_again(reference, match, rates)
-            ):
-                raise Refused(why)
+            try:
+                self._race_once(reference, match)
+                below = self._below_floor(reference, rates)
+                if below and (why := self._race_again(reference, match, rates)):
+                    raise Refused(why)
+            finally:
+                reference.rest()
             after = telemetry.read_device(means.device, own_pids=own_processes())
         assert self.profile is not None
         self.profile = replace(self.profile, work=work, rates=rates)
@@ -237,6 +245,19 @@ class Attempt:
             influential_bytes=reference.opened["influential_bytes"],
             rates=rates,
         )
+
+    def _rest(self, reference: OpenReference) -> None:
+        """After a race that is done; else what was made for draws is given back, beside other work."""
+        if self.timing is None:
+            with self._means.lock.shared():
+                reference.rest()
+
+    def _dismiss(self) -> None:
+        """End the candidate, or what was begun of one."""
+        if self._candidate is not None:
+            self._means.dismiss(self._candidate)
+        elif self._head_start is not None:
+            self._head_start.abandon()
 
     def _count(self, reference: OpenReference) -> None:
         """Let the hardware count one call; the process that raced is no longer needed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
 from cuda_gym.core.device import Device
 from cuda_gym.judge.profiling.gpus import find_gpu
@@ -29,6 +30,8 @@ class DeviceFacts:
     """Address space that its driver takes, beyond what a submission may."""
     builds_disturb: bool
     """Whether a compiler takes what is timed: the cores."""
+    ends_disturb: bool
+    """Whether the end of a process takes what is timed: its memory is cleared by the device."""
 
 
 def facts_of(device: Device) -> DeviceFacts:
@@ -39,10 +42,15 @@ def facts_of(device: Device) -> DeviceFacts:
     """
     if device.kind == "cpu":
         return DeviceFacts(
-            plan=CPU_PLAN, transport="sealed memfd", address_bytes=0, builds_disturb=True
+            plan=CPU_PLAN,
+            transport="sealed memfd",
+            address_bytes=0,
+            builds_disturb=True,
+            ends_disturb=False,
         )
     gpu = find_gpu(device)
-    shared = "exported allocations" if gpu.exports_memory else "copies through sealed memfd"
+    can_share = gpu.exports_memory and find_spec("cuda") is not None
+    shared = "exported allocations" if can_share else "copies through sealed memfd"
     return DeviceFacts(
         plan=replace(
             GPU_PLAN,
@@ -51,4 +59,5 @@ def facts_of(device: Device) -> DeviceFacts:
         transport=shared,
         address_bytes=_DRIVER_BYTES + 4 * gpu.memory_bytes,
         builds_disturb=False,
+        ends_disturb=True,
     )

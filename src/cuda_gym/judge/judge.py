@@ -103,6 +103,7 @@ class Judge:
             device=device,
             num_threads=self._num_threads,
             ahead=ThreadPoolExecutor(thread_name_prefix="made ahead"),
+            ends_disturb=self._facts.ends_disturb,
         )
 
     @property

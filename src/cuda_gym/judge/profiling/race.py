@@ -136,7 +136,7 @@ def race(
                 dropped=dropped,
                 reference_first=len(pairs) % 2 == 0,
                 dry_tolerance=plan.dry_tolerance if _wants_dry_run(pairs, plan) else None,
-                gate_us=probe.gate_us,
+                gates_us=probe.gates_us,
                 waited_us=waited_us,
             )
         )
@@ -156,7 +156,8 @@ class _Probe:
     candidate_us: float
     reference_us: float
     host_us: float
-    gate_us: float
+    gates_us: tuple[float, float]
+    """Of the reference, and of the candidate."""
     timer: str
     content_bytes: int
 
@@ -174,20 +175,27 @@ def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan)
     reference.check(count)
     waits = theirs.num_ungated > count // 3  # one of three may be a hiccup of the host
     host_us = statistics.median(theirs.host_us)
-    if gate_us and waits:
-        gate_us = 0.0
-    elif gate_us:
-        slower = max(host_us, min(ours.host_us))
-        gate_us = min(gate_us, max(_SHORTEST_GATE_US, _GATE * slower))
+    gates_us = 0.0, 0.0
+    if gate_us and not waits:
+        gates_us = _gate_us(min(ours.host_us), gate_us), _gate_us(host_us, gate_us)
     return _Probe(
         first_us=first.call_us[0],
         candidate_us=min(theirs.call_us),
         reference_us=min(ours.call_us),
         host_us=host_us,
-        gate_us=gate_us,
+        gates_us=gates_us,
         timer=UNGATED_TIMER if plan.longest_gate_us and waits else plan.timer,
         content_bytes=content_bytes,
     )
+
+
+def _gate_us(host_us: float, longest_us: float) -> float:
+    return min(longest_us, max(_SHORTEST_GATE_US, _GATE * host_us))
+
+
+def _late(block: Block) -> float:
+    """Share of the calls that measure the host, for it was late."""
+    return block.num_ungated / max(1, len(block.call_us))
 
 
 def _num_calls(us: float, plan: TimingPlan) -> int:
@@ -245,7 +253,7 @@ def _race_once(
     dropped: int,
     reference_first: bool,
     dry_tolerance: float | None,
-    gate_us: float,
+    gates_us: tuple[float, float],
     waited_us: Callable[[], float],
 ) -> Pair:
     """One block of each side on the same new contents; outputs of all timed calls are checked.
@@ -256,10 +264,11 @@ def _race_once(
     most = max(num_reference, num_candidate)
     reference.new_contents(most, spare=dropped > 0)
     waited, start = waited_us(), time.monotonic()
-    ours = reference.run(most, dropped=dropped, gate_us=gate_us) if reference_first else None
+    our_gate_us, gate_us = gates_us
+    ours = reference.run(most, dropped=dropped, gate_us=our_gate_us) if reference_first else None
     theirs = candidate.run(num_candidate, dropped=dropped, gate_us=gate_us)
     if ours is None:
-        ours = reference.run(most, dropped=dropped, gate_us=gate_us)
+        ours = reference.run(most, dropped=dropped, gate_us=our_gate_us)
     waiting = (waited_us() - waited) / ((time.monotonic() - start) * 1e6)
     reference.check(num_candidate)
     protocol_us = None
@@ -272,5 +281,5 @@ def _race_once(
         dropped_us=theirs.call_us[:dropped],
         wall_us=theirs.wall_us,
         protocol_us=protocol_us,
-        waiting=waiting,
+        waiting=max(waiting, _late(ours), _late(theirs)) if gate_us else waiting,
     )

@@ -82,7 +82,7 @@ GPU_PLAN = TimingPlan(
     min_pairs=4,
     max_pairs=32,
     wanted_halfwidth=0.005,
-    max_calls=17,
+    max_calls=25,
     max_content_bytes=12 << 30,
     min_contents=1,
     min_calls=100,
@@ -115,7 +115,8 @@ class Pair:
     protocol_us: float | None = None
     """What handing over takes of that; None where no dry run was made."""
     waiting: float = 0.0
-    """Share of the time during which some thread of this machine waited for a core."""
+    """Share of the time during which some thread of this machine waited for a core, or of the calls for
+    which a gate was too short."""
 
     @property
     def ratio(self) -> float:

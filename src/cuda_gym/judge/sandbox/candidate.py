@@ -168,7 +168,7 @@ class Candidate:
         if message.poison:
             original = self._device.original(given)
             if original is not None:
-                require_unchanged(message.inputs, given, original)
+                require_unchanged(self._device, message.inputs, given, original)
         return ran
 
     def describe_fault(self, fault: str) -> str:

@@ -7,7 +7,7 @@ that is shared: the other way, IPC handles, would map whatever else the allocato
 Nothing can be sealed here: whoever has the descriptor may write. So what a region held is never
 read again by the reference but as what a candidate has left there, and copied before it is looked at.
 
-Not covered: platforms without this (WSL, some virtual GPUs); `supported` tells. Opening a handle that a
+Not covered: platforms without this (WSL, some virtual GPUs); `is_supported` tells. Opening a handle that a
 candidate made: nobody here does.
 """
 
@@ -129,7 +129,10 @@ class _Mapping:
 
 def is_supported(device_index: int) -> bool:
     """Whether the device can export memory as a descriptor."""
-    driver = _driver()
+    try:
+        driver = _driver()
+    except ImportError:  # cuda-bindings is not installed
+        return False
     device = _done(driver.cuDeviceGet(device_index))
     wanted = driver.CUdevice_attribute
     return all(

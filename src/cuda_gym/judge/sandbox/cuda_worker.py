@@ -125,9 +125,9 @@ class CudaWorkerDevice:
         if isinstance(region, StagedRegion):
             region.publish()
 
-    def original(self, region: Region) -> Region | None:  # noqa: ARG002
-        """None: the reference looks itself, since nothing here is sealed."""
-        return None
+    def original(self, region: Region) -> Region | None:
+        """What was copied to the device; None of exported memory, at which the reference looks itself."""
+        return region.original() if isinstance(region, StagedRegion) else None
 
     def copy(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """Copy between tensors of one form, in the order of the current stream."""

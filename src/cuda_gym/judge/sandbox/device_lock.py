@@ -7,6 +7,8 @@ timing.
 
 A GPU is known by the UUID of the card, whatever number a process gives it; slices of one card share it.
 `CUDA_GYM_LOCK_LOG` may name a file to which every interval is appended, as a line of JSON.
+
+Not covered: other users of the machine, and processes with another TMPDIR; their locks are others.
 """
 
 from __future__ import annotations

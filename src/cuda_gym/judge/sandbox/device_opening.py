@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import torch
+
 from cuda_gym.core.device import Device
+from cuda_gym.errors import MissingTool
 from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
 from cuda_gym.judge.sandbox.cuda_worker import CudaWorkerDevice
 from cuda_gym.judge.sandbox.worker_device import WorkerDevice
@@ -14,7 +17,14 @@ def open_worker_device(name: str) -> WorkerDevice:
     """The device of a name, in this process; on a GPU this makes its context.
 
     Raises:
+        MissingTool: this torch cannot use a GPU.
         RuntimeError: the driver cannot be used, or has no memory left.
     """
     device = Device.parse(name)
-    return CpuWorkerDevice() if device.kind == "cpu" else CudaWorkerDevice(device.index)
+    if device.kind == "cpu":
+        return CpuWorkerDevice()
+    if torch.version.cuda is None:
+        raise MissingTool(
+            f"The torch that is installed, {torch.__version__}, is not built for CUDA. Install one that is."
+        )
+    return CudaWorkerDevice(device.index)

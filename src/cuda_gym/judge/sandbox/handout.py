@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from cuda_gym.judge.sandbox import transport
+from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
 from cuda_gym.judge.sandbox.messages import (
     RegionSpec,
     TensorSpec,
@@ -38,7 +39,7 @@ class Handout:
     input_bytes: int
     output_bytes: int
     originals: Sequence[Sequence[Any]] | None
-    """The arguments themselves, where what was handed out is not sealed."""
+    """The arguments themselves, where what was handed out is not sealed, or not on the device."""
 
     @classmethod
     def of(
@@ -59,7 +60,10 @@ class Handout:
         """
         layout, room = transport.Layout(device.alignment), transport.Layout(device.alignment)
         parts: list[tuple[TensorSpec, torch.Tensor]] = []
-        encoded = {id(b): transport.encode_tree(list(b), layout, parts) for b in batches}
+        encoded: dict[int, Tree] = {}
+        for batch in batches:
+            if id(batch) not in encoded:
+                encoded[id(batch)] = transport.encode_tree(list(batch), layout, parts)
         specs = tuple(tuple(room.place(tensor) for tensor in outputs) for _ in batches)
         again = None if earlier is None else earlier.inputs
         inputs = device.create_inputs(layout.num_bytes, parts, again)
@@ -110,8 +114,8 @@ class Handout:
 
         None where it is, or where nobody can have changed it.
         """
-        if self.originals is None:
-            return None
+        if self.originals is None or isinstance(self.inputs, MemfdRegion):
+            return None  # a memfd is sealed
         for tree, original in zip(self.trees, self.originals, strict=True):
             now = transport.flatten_outputs(transport.decode_tree(tree, self.inputs))
             before = transport.flatten_outputs(list(original))

@@ -124,7 +124,8 @@ def forbid_processes(*, and_touching_others: bool = False) -> tuple[str, ...]:
     A limit on the number of processes would not bind root, who often runs a container.
 
     Args:
-        and_touching_others: Signals and looks into processes fail, too: where no pid namespace hides them.
+        and_touching_others: Signals to and looks into other processes fail, too: where no pid namespace hides
+            them.
 
     Returns:
         `("seccomp",)` where the kernel took the filter.
@@ -133,9 +134,11 @@ def forbid_processes(*, and_touching_others: bool = False) -> tuple[str, ...]:
     if architecture is None:
         return ()
     audit, forbidden, clone = architecture
+    itself: tuple[int, ...] = ()
     if and_touching_others:
-        forbidden += _TOUCHING[os.uname().machine]
-    program = _no_process_filter(audit, forbidden, clone)
+        others, itself = _TOUCHING[os.uname().machine]
+        forbidden += others
+    program = _no_process_filter(audit, forbidden, clone, itself)
     code = ctypes.create_string_buffer(program, len(program))
 
     class Program(ctypes.Structure):
@@ -189,16 +192,21 @@ _SECCOMP = {  # audit number of the architecture, calls that start a program or 
     "x86_64": (0xC000003E, (57, 58, 59, 322), 56),  # fork, vfork, execve, execveat
     "aarch64": (0xC00000B7, (221, 281), 220),  # execve, execveat
 }
-_TOUCHING = {  # kill, tkill, tgkill, ptrace, process_vm_readv and writev, pidfd_send_signal and getfd
-    "x86_64": (62, 200, 234, 101, 310, 311, 424, 438),
-    "aarch64": (129, 130, 131, 117, 270, 271, 424, 438),
+_TOUCHING = {  # tkill, ptrace, process_vm_readv and writev, pidfd_send_signal and getfd; kill, tgkill
+    "x86_64": ((200, 101, 310, 311, 424, 438), (62, 234)),
+    "aarch64": ((130, 117, 270, 271, 424, 438), (129, 131)),
 }
 _CLONE3, _CLONE_THREAD = 435, 0x00010000
 _EPERM, _ENOSYS = 1, 38
 
 
-def _no_process_filter(architecture: int, forbidden: tuple[int, ...], clone: int) -> bytes:
-    """A classic BPF program; clone3 hides its flags, so it is missing and libc takes clone."""
+def _no_process_filter(
+    architecture: int, forbidden: tuple[int, ...], clone: int, itself: tuple[int, ...]
+) -> bytes:
+    """A classic BPF program; clone3 hides its flags, so it is missing and libc takes clone.
+
+    What is in `itself` works on this process only: `abort` sends a signal, too.
+    """
     load, jump_equal, jump_set, give = 0x20, 0x15, 0x45, 0x06  # BPF_LD|W|ABS, JEQ, JSET, RET
     allow, errno = 0x7FFF0000, 0x00050000
     steps = [
@@ -209,6 +217,9 @@ def _no_process_filter(architecture: int, forbidden: tuple[int, ...], clone: int
     ]
     for number in forbidden:
         steps += [(jump_equal, 0, 1, number), (give, 0, 0, errno | _EPERM)]
+    for number in itself:
+        steps += [(jump_equal, 0, 4, number), (load, 0, 0, 16), (jump_equal, 1, 0, os.getpid())]
+        steps += [(give, 0, 0, errno | _EPERM), (give, 0, 0, allow)]
     steps += [(jump_equal, 0, 1, _CLONE3), (give, 0, 0, errno | _ENOSYS)]
     steps += [(jump_equal, 0, 3, clone), (load, 0, 0, 16), (jump_set, 1, 0, _CLONE_THREAD)]
     steps += [(give, 0, 0, errno | _EPERM), (give, 0, 0, allow)]

@@ -195,7 +195,7 @@ class Failed:
     """Something that can be told to the agent."""
 
     kind: str
-    """`raised`, `wrong`, `refused`, `compile`; `fault`, where the device stopped a kernel; or `found`,
+    """`raised`, `wrong`, `refused`; `fault`, where the device stopped a kernel; or `found`,
     with the findings of a checking build."""
     message: str
 

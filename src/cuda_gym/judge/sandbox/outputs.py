@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from cuda_gym.errors import WrongOutput
@@ -68,13 +69,16 @@ class OutputSink:
             )
 
 
-def require_unchanged(trees: Sequence[Tree], given: Region, original: Region) -> None:
+def require_unchanged(
+    device: WorkerDevice, trees: Sequence[Tree], given: Region, original: Region
+) -> None:
     """The inputs are the judge's: a submission works on what it allocates.
 
     Args:
+        device: Where they are.
         trees: The arguments of each call.
         given: The region that the submission was given.
-        original: What it held.
+        original: What it held, on the host.
 
     Raises:
         WrongOutput: an input has changed.
@@ -84,8 +88,8 @@ def require_unchanged(trees: Sequence[Tree], given: Region, original: Region) ->
             transport.flatten_outputs(transport.decode_tree(tree, r)) for r in (given, original)
         )
         for number, (tensor, before) in enumerate(zip(mine, theirs, strict=True)):
-            if isinstance(tensor, torch.Tensor):
-                changed = _num_changed(tensor, before)
+            if isinstance(tensor, torch.Tensor) and tensor.numel():
+                changed = _num_changed(_on_host(device, tensor), before)
                 if changed:
                     raise WrongOutput(changed_input(number, changed))
 
@@ -99,9 +103,21 @@ def changed_input(number: int, count: int) -> str:
 
 
 def _num_changed(now: torch.Tensor, before: torch.Tensor) -> int:
-    """On the host, by NumPy: operators of torch may refuse."""
-    arrays = [t.view(torch.int16) if t.dtype is torch.bfloat16 else t for t in (now, before)]
-    return int((arrays[0].numpy() != arrays[1].numpy()).sum())
+    """Elements with other bits; by NumPy, for operators of torch may refuse."""
+    mine, theirs = (
+        t.view(-1).view(torch.uint8).numpy().reshape(-1, t.element_size()) for t in (now, before)
+    )
+    return int((mine != theirs).any(-1).sum())
+
+
+def _on_host(device: WorkerDevice, tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.device.type == "cpu":
+        return tensor
+    flat = torch.from_numpy(np.empty(tensor.numel() * tensor.element_size(), np.uint8))
+    copy = flat.view(tensor.dtype).view(tensor.shape)
+    device.copy(copy, tensor)
+    device.synchronise()
+    return copy
 
 
 def _check_form(leaf: Any, target: torch.Tensor, name: str) -> None:

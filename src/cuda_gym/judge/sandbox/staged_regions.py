@@ -68,6 +68,10 @@ class StagedRegion:
         """A descriptor of the memfd; the caller owns it."""
         return self._memory.export()
 
+    def original(self) -> MemfdRegion:
+        """What the copy on the device was made of: sealed, where these are inputs."""
+        return self._memory
+
     def publish(self) -> None:
         """Copy what was written on the device to the memfd."""
         self._device.copy(self._memory.flat(), self._staged)

@@ -24,14 +24,15 @@ Operators of other backends are not touched.
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import torch
 
-__all__ = ["refuse_torch_operators"]
+__all__ = ["kernels_to_refuse", "refuse_torch_operators"]
 
 
 def refuse_torch_operators(device: str, *, on_refusal: Callable[[str, str], None]) -> int:
@@ -123,7 +124,7 @@ def _replace_kernels(device: str, on_refusal: Callable[[str, str], None]) -> tup
     handles: dict[tuple[str, str], Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns that a kernel is being replaced
-        for operator, backend in _refused_kernels(_BACKENDS[device]):
+        for operator, backend in _refused_kernels(device):
             namespace, _, name = operator.partition("::")
             handle = handles.get((namespace, backend))
             if handle is None:
@@ -134,15 +135,29 @@ def _replace_kernels(device: str, on_refusal: Callable[[str, str], None]) -> tup
     return list(handles.values()), num_replaced
 
 
-def _refused_kernels(backends: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _refused_kernels(device: str) -> Iterator[tuple[str, str]]:
     """Each operator and backend that is to refuse."""
     for kind in _KINDS_OF_TENSORS:
-        for backend in map(kind.format, backends):
+        for backend in map(kind.format, _BACKENDS[device]):
             if backend != "MkldnnCUDA":  # there is none
                 for operator in torch._C._dispatch_get_registrations_for_dispatch_key(backend):
                     yield operator, backend
+    known, kernels = kernels_to_refuse(device)
+    yield from kernels
+    since = [name for name in torch._C._dispatch_get_all_op_names() if name not in known]
+    yield from _with_kernels(since, _BACKENDS[device])
+
+
+@functools.cache
+def kernels_to_refuse(device: str) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
+    """All operators there are, and those that are to refuse; found once, before a process is forked."""
+    names = torch._C._dispatch_get_all_op_names()
+    return frozenset(names), tuple(_with_kernels(names, _BACKENDS[device]))
+
+
+def _with_kernels(names: Iterable[str], backends: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     has_kernel = torch._C._dispatch_has_computed_kernel_for_dispatch_key
-    for operator in torch._C._dispatch_get_all_op_names():
+    for operator in names:
         namespace, _, name = operator.partition("::")
         is_allowed = (
             name.partition(".")[0] in _ALLOWED if namespace == "aten" else namespace == "profiler"

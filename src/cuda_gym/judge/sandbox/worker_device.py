@@ -63,7 +63,7 @@ class WorkerDevice(Protocol):
 
     @property
     def keeps_originals(self) -> bool:
-        """Whether inputs, once handed out, must not be read again: nothing seals them."""
+        """Whether inputs, once handed out, are not read again: nothing seals them, or they lie elsewhere."""
         ...
 
     def give_memory_back(self) -> None:
@@ -106,7 +106,7 @@ class WorkerDevice(Protocol):
         ...
 
     def original(self, region: Region) -> Region | None:
-        """The inputs as they were, where this process knows that it has changed them."""
+        """The inputs as they were, on the host, where this process may have changed its copy of them."""
         ...
 
     def copy(self, target: torch.Tensor, source: torch.Tensor) -> None:

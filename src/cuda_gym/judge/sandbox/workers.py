@@ -71,13 +71,13 @@ _FAILURES: Mapping[str, type[AgentError]] = {
     "refused": Refused,
     "found": FoundByCheck,
 }
-_QUIT_EXIT = 124
-"""Likewise, where it was asked what it is doing."""
 _ENDED_ALREADY = "The submission's process has ended already."
 _LAST_WORDS_S = 0.5
 _GONE_S = 2.0
 _FAULT_EXIT = 139
 """The runtime's fault handler writes one line and leaves with this code."""
+_QUIT_EXIT = 124
+"""Likewise, where it was asked what it is doing."""
 
 
 class CandidateWorker:

@@ -160,7 +160,7 @@ def _become_candidate(
     os.environ.update(HOME=str(folder), TMPDIR=str(folder), PATH="", LANG="C.UTF-8")
     limits.limit_resources(message.memory_bytes)
     limits.drop_privileges()
-    walls += (*limits.forbid_processes(), "rlimits")
+    walls += (*limits.forbid_processes(and_touching_others="pid" not in walls), "rlimits")
     code = 1
     try:
         serve(Channel(socket.socket(fileno=3)), isolation="+".join(walls))
@@ -226,9 +226,12 @@ def main() -> None:
     import cuda_gym.judge.sandbox.candidate
     import cuda_gym.judge.sandbox.cpu_worker
     import cuda_gym.judge.sandbox.cuda_worker  # noqa: F401
+    from cuda_gym.judge.sandbox.torch_operators import kernels_to_refuse
 
     with contextlib.suppress(ImportError):
         import cuda.bindings.driver  # noqa: F401
+    for device in ("cpu", "cuda"):
+        kernels_to_refuse(device)
 
     threads = len(list(Path("/proc/self/task").iterdir()))
     with contextlib.suppress(ChannelClosed):

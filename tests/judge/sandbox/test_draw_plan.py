@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from cuda_gym.judge.sandbox.draw_plan import called, plan_draws
+
+KINDS = ["ordinary", "spiky", "large_offset", "tiny_scale", "smaller_shape"]
+
+
+def test_equal_seeds_plan_equal_draws_and_others_plan_others() -> None:
+    one, two, other = (plan_draws({"draws": KINDS}, random.Random(seed)) for seed in (1, 1, 2))
+    assert one == two
+    assert not {draw.seed for draw in one} & {draw.seed for draw in other}
+    assert not {draw.weights for draw in one} & {draw.weights for draw in other}
+
+
+def test_every_kind_is_drawn_with_a_seed_of_its_own() -> None:
+    plan = plan_draws({"draws": KINDS}, random.Random(1))
+    assert {draw.kind for draw in plan} == set(KINDS)
+    assert len({draw.seed for draw in plan}) == len(plan)
+
+
+@pytest.mark.parametrize("num_kinds", range(1, 6))
+def test_half_of_the_draws_are_under_other_weights_and_the_first_kind_under_both(
+    num_kinds: int,
+) -> None:
+    plan = plan_draws({"draws": KINDS[:num_kinds]}, random.Random(1))
+    weights = [draw.weights for draw in plan]
+    assert weights == sorted(weights, key=weights.index)
+    first, second = (weights.count(seed) for seed in dict.fromkeys(weights))
+    assert first in (second, second - 1)
+    assert {draw.weights for draw in plan if draw.kind == "ordinary"} == set(weights)
+
+
+def test_dropped_calls_are_on_one_spare_content_and_timed_ones_on_the_others() -> None:
+    assert called(3, dropped=2) == [0, 0, 1, 2, 3]
+    assert called(3, dropped=0) == [0, 1, 2]

@@ -1,0 +1,146 @@
+"""What is handed out comes back in its places, and a changed input is noticed."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import torch
+from tests.judge.sandbox.staged_device import StagedDevice
+
+from cuda_gym.errors import WrongOutput
+from cuda_gym.judge.sandbox import transport
+from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
+from cuda_gym.judge.sandbox.handout import Handout
+from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
+from cuda_gym.judge.sandbox.outputs import OutputSink, require_unchanged
+from cuda_gym.judge.sandbox.worker_device import WorkerDevice
+
+RESULT = [torch.empty(4)]
+
+
+class UnsealedDevice(CpuWorkerDevice):
+    """One whose inputs anybody may write to, as in exported memory of a GPU."""
+
+    keeps_originals = True
+
+    def create_inputs(self, num_bytes: int, parts: Any, earlier: Any = None) -> Any:
+        fits = earlier is not None and earlier.num_bytes == num_bytes
+        region = earlier if fits else Unsealed(MemfdRegion.create_outputs(num_bytes))
+        for spec, tensor in parts:
+            region.tensor(spec).copy_(tensor)
+        return region
+
+
+class Unsealed:
+    """Such memory."""
+
+    def __init__(self, region: Any) -> None:
+        self.region = region
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.region, name)
+
+
+def batches(count: int) -> list[list[Any]]:
+    return [[torch.full((4,), float(number)), 3, {"y": torch.ones(2)}] for number in range(count)]
+
+
+@pytest.fixture(params=[CpuWorkerDevice, UnsealedDevice, StagedDevice])
+def device(request: pytest.FixtureRequest) -> WorkerDevice:
+    device: WorkerDevice = request.param()
+    return device
+
+
+def opened(device: WorkerDevice, handout: Handout) -> tuple[Any, Any]:
+    """Both regions as a candidate opens them."""
+    given, returned = handout.descriptors()
+    regions = (
+        device.open_region(handout.input_spec, given, is_output=False),
+        device.open_region(handout.output_spec, returned, is_output=True),
+    )
+    os.close(given)
+    os.close(returned)
+    return regions
+
+
+def test_each_call_gets_its_inputs_and_gives_its_outputs(device: WorkerDevice) -> None:
+    handout = Handout.of(device, batches(3), RESULT)
+    given, room = opened(device, handout)
+    targets = [[room.tensor(spec) for spec in call] for call in handout.specs]
+    sink = OutputSink(device, targets, inputs=(given.address, given.num_bytes))
+    for number, tree in enumerate(handout.trees):
+        x, factor, more = transport.decode_tree(tree, given)
+        sink.take(number, x * factor + more["y"].sum())
+    device.publish(room)
+    assert [float(out[0]) for (out,) in handout.delivered()] == [2.0, 5.0, 8.0]
+    assert [float(out[0]) for (out,) in handout.delivered(1, 2)] == [5.0]
+    assert torch.equal(handout.call(2)[0], torch.full((4,), 2.0))
+    assert handout.changed_input() is None
+
+
+def test_what_came_back_is_a_copy_that_a_late_write_does_not_reach(device: WorkerDevice) -> None:
+    handout = Handout.of(device, batches(1), RESULT)
+    (before,) = handout.delivered()
+    _, room = opened(device, handout)
+    room.tensor(handout.specs[0][0]).fill_(7.0)
+    device.publish(room)
+    (after,) = handout.delivered()
+    assert not before[0].any()
+    assert torch.equal(after[0], torch.full((4,), 7.0))
+
+
+def test_calls_on_one_content_share_its_place() -> None:
+    device, (batch,) = CpuWorkerDevice(), batches(1)
+    handout = Handout.of(device, [batch] * 5, RESULT)
+    assert handout.input_bytes == Handout.of(device, [batch], RESULT).input_bytes
+    assert len(handout.specs) == len({specs[0].offset for specs in handout.specs}) == 5
+
+
+def test_an_input_that_was_changed_where_nothing_is_sealed_is_found_with_its_number() -> None:
+    handout = Handout.of(UnsealedDevice(), batches(2), RESULT)
+    assert handout.changed_input() is None
+    x, _, more = transport.decode_tree(handout.trees[1], handout.inputs)
+    more["y"][0] = -0.0
+    more["y"][0] *= 0.0
+    x[1:3] = float("nan")
+    assert handout.changed_input() == (0, 2)
+
+
+def test_a_changed_bit_is_a_change_and_nan_that_stays_is_none() -> None:
+    batch = [torch.tensor([0.0, float("nan"), 1.0]), torch.tensor(True), torch.empty(0)]
+    handout = Handout.of(UnsealedDevice(), [batch], RESULT)
+    assert handout.changed_input() is None
+    transport.decode_tree(handout.trees[0], handout.inputs)[0][0] = -0.0
+    assert handout.changed_input() == (0, 1)
+
+
+@pytest.mark.parametrize("kind", [CpuWorkerDevice, StagedDevice])
+def test_where_inputs_are_sealed_the_candidate_looks_at_its_own_copy(kind: Any) -> None:
+    device = kind()
+    nan = torch.tensor([float("nan"), 2.0])
+    handout = Handout.of(device, [[torch.zeros(4), nan, torch.tensor(1.0)]], RESULT)
+    given, _ = opened(device, handout)
+
+    def look() -> None:
+        original = device.original(given)
+        if original is not None:
+            require_unchanged(device, handout.trees, given, original)
+
+    look()
+    transport.decode_tree(handout.trees[0], given)[1][1] = 3.0
+    with pytest.raises(WrongOutput, match="changed 1 elements of its input 1"):
+        look()
+    assert handout.changed_input() is None
+
+
+def test_regions_of_before_are_used_again_where_they_fit() -> None:
+    device = UnsealedDevice()
+    first = Handout.of(device, batches(2), RESULT)
+    again = Handout.of(device, batches(2), RESULT, earlier=first)
+    other = Handout.of(device, batches(3), RESULT, earlier=again)
+    assert (again.input_spec, again.output_spec) == (first.input_spec, first.output_spec)
+    assert other.input_spec.number not in (first.input_spec.number, first.output_spec.number)
+    assert other.output_spec.number != first.output_spec.number
+    assert other.outputs.num_bytes > first.outputs.num_bytes

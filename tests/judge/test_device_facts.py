@@ -1,0 +1,52 @@
+"""How a device is judged on follows from what its driver says; a scripted driver says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.fake_driver import driver
+
+from cuda_gym.core.device import Device
+from cuda_gym.errors import MissingTool
+from cuda_gym.judge.device_facts import DeviceFacts, facts_of
+from cuda_gym.judge.profiling.timing import CPU_PLAN, GPU_PLAN
+
+
+def facts(folder: Path, device: str = "cuda", **told: str) -> DeviceFacts:
+    with driver(folder, **told):
+        return facts_of(Device.parse(device))
+
+
+def test_contents_of_a_block_leave_room_for_everybody_on_a_small_card(tmp_path: Path) -> None:
+    small = facts(tmp_path, FAKE_NAME="NVIDIA GeForce RTX 4090", FAKE_MEMORY_GIB="24")
+    assert small.plan.max_content_bytes == 2 << 30
+    assert small.plan.timer == GPU_PLAN.timer
+    large = facts(tmp_path, FAKE_MEMORY_GIB="1000")
+    assert large.plan == GPU_PLAN
+
+
+def test_a_gpu_that_cannot_export_memory_hands_over_by_copies_and_says_so(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.bindings")
+    assert facts(tmp_path).transport == "exported allocations"
+    without = facts(tmp_path, FAKE_NAME="GRID T4-8Q", FAKE_EXPORT="0")
+    assert without.transport == "copies through sealed memfd"
+    asked_in_vain = facts(tmp_path, FAKE_EXPORT="-1")
+    assert asked_in_vain.transport == without.transport
+
+
+def test_a_driver_may_reserve_address_space_and_a_compiler_disturbs_nobody(tmp_path: Path) -> None:
+    gpu = facts(tmp_path, FAKE_MEMORY_GIB="24")
+    assert gpu.address_bytes > 4 * (24 << 30)
+    assert not gpu.builds_disturb
+
+
+def test_the_processor_is_disturbed_by_compilers() -> None:
+    cpu = facts_of(Device.parse("cpu"))
+    assert cpu.builds_disturb
+    assert (cpu.plan, cpu.address_bytes) == (CPU_PLAN, 0)
+
+
+def test_a_gpu_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(MissingTool):
+        facts(tmp_path, "cuda:7")
