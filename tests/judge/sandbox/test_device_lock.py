@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
+from tests.fake_driver import driver
 
 from cuda_gym.core.device import Device
 from cuda_gym.errors import StorageError
@@ -94,3 +97,53 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="TMPDIR"):
         DeviceLock(Device("cpu"), tmp_path / "file" / "folder")
+
+
+def is_taken(lock: DeviceLock) -> bool:
+    """Whether somebody works on its device, or times there."""
+
+    def take() -> None:
+        with lock.exclusive():
+            taken.set()
+
+    taken = threading.Event()
+    threading.Thread(target=take, daemon=True).start()
+    return not taken.wait(0.2)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one_card"), [("NVIDIA H100 80GB HBM3 MIG 1g.10gb", True), ("NVIDIA H100", False)]
+)
+def test_slices_of_one_card_wait_for_each_other_and_cards_do_not(
+    name: str, is_one_card: bool, tmp_path: Path
+) -> None:
+    with driver(tmp_path / "driver", FAKE_COUNT="2", FAKE_NAME=name):
+        first, second = (DeviceLock(Device.parse(f"cuda:{i}"), tmp_path) for i in range(2))
+    with first.shared():
+        assert is_taken(second) == is_one_card
+
+
+def test_every_interval_is_logged_inside_the_time_for_which_the_lock_was_held(
+    lock: DeviceLock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "intervals.jsonl"
+    monkeypatch.setenv("CUDA_GYM_LOCK_LOG", str(log))
+
+    def work(number: int) -> None:
+        with lock.exclusive() if number % 2 else lock.shared():
+            time.sleep(0.002)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    intervals = [json.loads(line) for line in log.read_text().splitlines()]
+    assert len(intervals) == 12
+    assert {interval["pid"] for interval in intervals} == {os.getpid()}
+    for alone in (i for i in intervals if i["mode"] == "exclusive"):
+        assert alone["end_ns"] - alone["start_ns"] >= 2_000_000
+        others = (i for i in intervals if i is not alone)
+        assert all(
+            i["end_ns"] <= alone["start_ns"] or alone["end_ns"] <= i["start_ns"] for i in others
+        )

@@ -47,7 +47,7 @@ class TimingPlan:
     min_contents: int = 3
     """However large they are: two timed calls, and what is dropped."""
     min_calls: int = 0
-    """Timed calls of a race, where its time allows so many."""
+    """Timed calls of a race, where its time and its pairs allow so many."""
     max_race_s: float = 1.8
     """After the least number of pairs the race ends here, whatever the interval is."""
     max_waiting: float = 0.25
