@@ -25,7 +25,7 @@ NOBODY: Any = None
 class ScriptedCandidate:
     """A candidate process that is there at once."""
 
-    printed = ""
+    printed = isolation = ""
 
     def __init__(self) -> None:
         self.is_closed = False

@@ -57,7 +57,9 @@ class Attempt:
         self, task: Task, submission: Submission, means: Means, *, seed: int | None = None
     ) -> None:
         self.findings = _NOTHING_YET
-        self.loaded: Loaded | None = None
+        self.isolation: str | None = None
+        """What stood between the submission and the machine; None where it was not even loaded."""
+        self._loaded: Loaded | None = None
         self.timing: Timing | None = None
         self.profile: Profile | None = None
         self.telemetry: Telemetry | None = None
@@ -186,9 +188,10 @@ class Attempt:
                     deadlines=means.deadlines,
                     generator=random.Random(self._seed),
                 )
-                self.loaded = match.load(
+                self._loaded = match.load(
                     self._task, self._submission, build, num_threads=means.num_threads
                 )
+            self.isolation = self._candidate.isolation
             # Apart: whoever waits to time is let in between.
             with means.lock.shared():
                 self._draws = match.prove()
@@ -217,7 +220,7 @@ class Attempt:
         self.telemetry = energy_between(before, after)
 
     def _race_once(self, reference: OpenReference, match: Match) -> None:
-        loaded, build = self.loaded, self._compiled.build
+        loaded, build = self._loaded, self._compiled.build
         assert loaded is not None
         assert build is not None
         with self._means.pool.dry() as dry:

@@ -213,8 +213,8 @@ class Judge:
             profile=attempt.profile,
             telemetry=attempt.telemetry or telemetry.read_device(self._device),
             unranked=None
-            if attempt.loaded is None
-            else why_unranked(attempt.loaded, attempt.timing, attempt.telemetry),
+            if attempt.isolation is None
+            else why_unranked(attempt.isolation, attempt.timing, attempt.telemetry),
             seed=seed,
             judge_s=time.monotonic() - start,
         )
@@ -226,13 +226,13 @@ class Judge:
         self._pool.close()
 
     def _fingerprint(self, task: Task, attempt: Attempt) -> Fingerprint | None:
-        build, loaded = attempt.findings.build, attempt.loaded
-        if loaded is None:
+        build, isolation = attempt.findings.build, attempt.isolation
+        if isolation is None:
             return None
         plan = self._config.timing or self._facts.plan
         return fingerprint_of(
             task,
-            loaded,
+            isolation=isolation,
             device=telemetry.device_name(self._device, num_threads=self._num_threads),
             toolchain=self._toolchain.name if build is None else build.toolchain,
             torch=self._pool.torch,

@@ -45,6 +45,8 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SanitizedRuns:
 
 @pytest.fixture
 def build(judge: Judge, scale_task: Task) -> Build:
+    with judge._pool.reference(scale_task):
+        pass  # its process is kept, and other tests want it to find a compiler
     found = judge.compile(scale_task, submit(SCALE_MODEL, SCALE_KERNEL)).build
     assert found is not None
     return found

@@ -65,8 +65,8 @@ def region() -> Iterator[int]:
 
 def test_the_tool_sees_the_end_and_its_log_is_read(run: ToolRun, region: int) -> None:
     candidate = run.candidate(deadline_s=30)
-    loaded = candidate.load(load("print('hello')"), region, deadline_s=30)
-    assert loaded.isolation == "seccomp+rlimits"
+    candidate.load(load("print('hello')"), region, deadline_s=30)
+    assert candidate.isolation == "seccomp+rlimits"
     assert run.finish(deadline_s=10) == "begun\nended 0\n"
 
 

@@ -135,7 +135,7 @@ def test_a_race_that_fails_leaves_no_region_for_the_next_one(pool: WorkerPool) -
 
 
 def test_who_rests_holds_no_region() -> None:
-    candidate = Candidate(DEVICE, "")
+    candidate = Candidate(DEVICE)
     handout, run = order(64)
     descriptors = handout.descriptors()
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208

@@ -73,8 +73,8 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
         told = fault_in(error) or str(error).strip().partition("\n")[0] or type(error).__name__
         channel.send(Opened(trouble=told))
         return
-    channel.send(Opened(trouble=""))
-    candidate = Candidate(device, isolation, own_inputs=own_inputs)
+    channel.send(Opened(trouble="", isolation=isolation))
+    candidate = Candidate(device, own_inputs=own_inputs)
     while True:
         try:
             message, descriptors = channel.receive(Load, Reload, Run, Rest)
@@ -114,9 +114,8 @@ def _answer(
 class Candidate:
     """One submission in this process."""
 
-    def __init__(self, device: WorkerDevice, isolation: str, *, own_inputs: bool = False) -> None:
+    def __init__(self, device: WorkerDevice, *, own_inputs: bool = False) -> None:
         self._device = device
-        self._isolation = isolation
         self._own_inputs = own_inputs
         self._model: torch.nn.Module | None = None
         self._kernels: LoadedKernels | None = None
@@ -148,12 +147,12 @@ class Candidate:
             self._model = model.to(device).eval()
         prepare_ns = self._load_weights(message.weights, message.region, descriptor)
         refused = refuse_torch_operators(device.type, on_refusal=self._note_refusal)
-        return Loaded(isolation=self._isolation, prepare_ns=prepare_ns, operators_refused=refused)
+        return Loaded(prepare_ns=prepare_ns, operators_refused=refused)
 
     def reload(self, message: Reload, descriptor: int) -> Loaded:
         """Other weights in the same model: what was derived from the old ones is stale."""
         prepare_ns = self._load_weights(message.weights, message.region, descriptor)
-        return Loaded(isolation=self._isolation, prepare_ns=prepare_ns, operators_refused=0)
+        return Loaded(prepare_ns=prepare_ns, operators_refused=0)
 
     def run(self, message: Run, inputs: int, outputs: int) -> Ran:
         """Call forward for each list of inputs; copy each result out before the next call."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Fingerprint, Telemetry, Timing
-from cuda_gym.judge.sandbox.messages import (
-    Loaded,
-)
 
 __all__ = ["fingerprint_of", "why_unranked"]
 
@@ -15,8 +12,8 @@ _FULL_ISOLATION = frozenset({"user", "pid", "network", "mount", "seccomp"})
 
 def fingerprint_of(
     task: Task,
-    loaded: Loaded,
     *,
+    isolation: str,
     device: str,
     toolchain: str,
     torch: str,
@@ -27,7 +24,7 @@ def fingerprint_of(
 
     Args:
         task: What was asked for.
-        loaded: What the candidate said of its isolation.
+        isolation: What stood between the submission and the machine.
         device: Name of the hardware, and what decides how fast it is.
         toolchain: Its name and version.
         torch: The version that the reference ran with.
@@ -43,15 +40,15 @@ def fingerprint_of(
         compile_mode="default",
         timer=timer,
         transport=transport,
-        isolation=loaded.isolation,
+        isolation=isolation,
     )
 
 
 def why_unranked(
-    loaded: Loaded, timing: Timing | None, telemetry: Telemetry | None = None
+    isolation: str, timing: Timing | None, telemetry: Telemetry | None = None
 ) -> str | None:
     """What is missing between the submission and the machine, or between the machine and quiet."""
-    missing = sorted(_FULL_ISOLATION - set(loaded.isolation.split("+")))
+    missing = sorted(_FULL_ISOLATION - set(isolation.split("+")))
     if missing:
         return f"isolation lacks {', '.join(missing)}"
     if timing is not None and not timing.steady:

@@ -85,6 +85,8 @@ class Opened:
 
     trouble: str
     """Why it is not; empty where it is."""
+    isolation: str = ""
+    """What stands between the process and the machine. Believed: nothing of a submission is there yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +157,6 @@ class Rested:
 class Loaded:
     """The model stands."""
 
-    isolation: str
     prepare_ns: int | None
     operators_refused: int
 

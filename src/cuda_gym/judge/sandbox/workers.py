@@ -106,6 +106,8 @@ class CandidateWorker:
         self._pidfd = pidfd
         self._freezes = freezes
         self._is_open = False
+        self.isolation = ""
+        """What stands between it and the machine, once it is open."""
         self.end: Ended | None = None
         """How it ended; set before `ended`."""
 
@@ -258,6 +260,7 @@ class CandidateWorker:
         if opened.trouble:
             self.close()
             raise WorkerLost(f"The device cannot be used: {opened.trouble}")
+        self.isolation = opened.isolation
         self._is_open = True
 
     def _last_words(self) -> str:
