@@ -16,6 +16,7 @@ from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling.timing import GPU_PLAN
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.judge.sandbox.dismissals import Dismissals
 
 CPU = Device.parse("cpu")
 NOBODY: Any = None
@@ -117,15 +118,16 @@ class NoChecks:
 def scripted_means(pool: Any, ahead: Executor, folder: Path) -> Means:
     """The means of a judge whose processes are these."""
     no_checks: Any = NoChecks()
+    lock = DeviceLock(CPU, folder)
     return Means(
         device=CPU,
         pool=pool,
-        lock=DeviceLock(CPU, folder),
+        lock=lock,
         checks=no_checks,
         counts=NOBODY,
         deadlines=Deadlines(),
         plan=GPU_PLAN,
         num_threads=1,
         ahead=ahead,
-        ends_disturb=False,
+        dismissals=Dismissals(lock, None),
     )

@@ -31,6 +31,7 @@ from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.nvml import energy_between
 from cuda_gym.judge.profiling.roofline import is_below_floor
+from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped
 from cuda_gym.judge.sandbox.device_memory import require_memory
 from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.messages import (
@@ -38,7 +39,7 @@ from cuda_gym.judge.sandbox.messages import (
 )
 from cuda_gym.judge.sandbox.pool import OpenReference
 from cuda_gym.judge.sandbox.processes import own_processes
-from cuda_gym.judge.sandbox.workers import CandidateCrash, CandidateWorker, DeviceStopped
+from cuda_gym.judge.sandbox.workers import CandidateWorker
 from cuda_gym.judge.verification.conclusions import (
     conclude_draws,
     conclude_error,
@@ -258,7 +259,7 @@ class Attempt:
     def _dismiss(self) -> None:
         """End the candidate, or what was begun of one."""
         if self._candidate is not None:
-            self._means.dismiss(self._candidate)
+            self._means.dismissals.dismiss(self._candidate)
         elif self._head_start is not None:
             self._head_start.abandon()
 

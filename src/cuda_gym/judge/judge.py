@@ -38,6 +38,7 @@ from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked
 from cuda_gym.judge.sandbox.counted_runs import CountedRuns
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.judge.sandbox.dismissals import Dismissals
 from cuda_gym.judge.sandbox.pool import WorkerPool
 from cuda_gym.judge.sandbox.sanitized_runs import SanitizedRuns
 from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
@@ -93,6 +94,7 @@ class Judge:
             self._checks = SanitizedRuns(
                 self._toolchain, device, self._lock, deadlines=deadlines, num_threads=num_threads
             )
+        ahead = ThreadPoolExecutor(thread_name_prefix="made ahead")
         self._means = Means(
             pool=self._pool,
             lock=self._lock,
@@ -102,8 +104,8 @@ class Judge:
             plan=self._config.timing or self._facts.plan,
             device=device,
             num_threads=self._num_threads,
-            ahead=ThreadPoolExecutor(thread_name_prefix="made ahead"),
-            ends_disturb=self._facts.ends_disturb,
+            ahead=ahead,
+            dismissals=Dismissals(self._lock, ahead if self._facts.ends_disturb else None),
         )
 
     @property
@@ -222,6 +224,7 @@ class Judge:
     def close(self) -> None:
         """End all processes; safe to call twice."""
         self._means.ahead.shutdown(wait=False, cancel_futures=True)
+        self._means.dismissals.close()
         self._checks.close()
         self._pool.close()
 

@@ -11,9 +11,9 @@ from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
 from cuda_gym.judge.sandbox.counted_runs import CountedRuns
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
+from cuda_gym.judge.sandbox.dismissals import Dismissals
 from cuda_gym.judge.sandbox.pool import WorkerPool
 from cuda_gym.judge.sandbox.sanitized_runs import SanitizedRuns
-from cuda_gym.judge.sandbox.workers import CandidateWorker
 
 __all__ = ["Means"]
 
@@ -32,20 +32,4 @@ class Means:
     num_threads: int
     ahead: Executor
     """Runs what is begun while something else is waited for."""
-    ends_disturb: bool
-    """Whether the end of a process takes the device from those that are timed."""
-
-    def dismiss(self, candidate: CandidateWorker) -> None:
-        """End a candidate: at once, or, where that disturbs others, as soon as nobody is timed.
-
-        It is frozen until then. Its memory on a GPU is cleared by the driver, which takes bandwidth.
-        """
-        if self.ends_disturb:
-            self.ahead.submit(self._end_beside_work, candidate)
-        else:
-            candidate.close()
-
-    def _end_beside_work(self, candidate: CandidateWorker) -> None:
-        with self.lock.shared():
-            candidate.close()
-            candidate.wait_until_gone()
+    dismissals: Dismissals
