@@ -15,13 +15,14 @@ import torch
 from cuda_gym.core.device import Device
 from cuda_gym.errors import CandidateError, MachineError, WrongOutput
 from cuda_gym.judge.sandbox.candidate import Candidate
+from cuda_gym.judge.sandbox.candidate_faults import DeviceStopped
 from cuda_gym.judge.sandbox.channel import Channel, Drain
 from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.handout import Handout
 from cuda_gym.judge.sandbox.messages import Failed, Fault, Message, Opened, RegionSpec, Run
 from cuda_gym.judge.sandbox.pool import WorkerPool
-from cuda_gym.judge.sandbox.workers import CandidateWorker, DeviceStopped
+from cuda_gym.judge.sandbox.workers import CandidateWorker
 
 DEVICE = CpuWorkerDevice()
 

@@ -22,6 +22,7 @@ from cuda_gym.errors import CudaGymError, WrongOutput
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
+from cuda_gym.judge.sandbox.dry_run import run_dry
 from cuda_gym.judge.sandbox.kernel_clock import KernelClock
 from cuda_gym.judge.sandbox.loaded_kernels import LoadedKernels, load_kernels
 from cuda_gym.judge.sandbox.messages import (
@@ -160,7 +161,7 @@ class Candidate:
         room = self._region(message.output_region, outputs, is_output=True)
         calls, sink = self._laid_out(message, given, room)
         if message.dry:
-            ran = _run_dry(message, sink, self._device)
+            ran = run_dry(message, sink, self._device)
         else:
             ran = self._run(message, calls, sink)
         self._device.publish(room)
@@ -292,27 +293,3 @@ class Candidate:
 
     def _note_refusal(self, name: str, advice: str) -> None:
         self._refused = self._refused or (f"forward called {name}; {advice}\n  {own_place()}")
-
-
-def _run_dry(message: Run, sink: OutputSink, device: WorkerDevice) -> Ran:
-    """All that `run` does, with a call that only fills its outputs: what the protocol costs.
-
-    They are filled so that what is copied has just been written, as after a real call.
-    """
-    scratch = [device.scratch(target) for target in sink.targets[0]] if sink.targets else []
-
-    def fill(number: int) -> list[torch.Tensor]:
-        for tensor in scratch:
-            device.fill(tensor, number % 2)
-        return scratch
-
-    numbers = range(len(sink.targets))
-    timed = device.timed_calls(fill, numbers, keep=sink.take, gate_ns=message.gate_ns)
-    return Ran(
-        call_ns=timed.call_ns,
-        host_ns=timed.host_ns,
-        num_ungated=timed.num_ungated,
-        launches=0,
-        library_calls=0,
-        findings="",
-    )

@@ -60,10 +60,8 @@ class Handout:
         """
         layout, room = transport.Layout(device.alignment), transport.Layout(device.alignment)
         parts: list[tuple[TensorSpec, torch.Tensor]] = []
-        encoded: dict[int, Tree] = {}
-        for batch in batches:
-            if id(batch) not in encoded:
-                encoded[id(batch)] = transport.encode_tree(list(batch), layout, parts)
+        distinct = {id(batch): list(batch) for batch in batches}
+        encoded = {n: transport.encode_tree(b, layout, parts) for n, b in distinct.items()}
         specs = tuple(tuple(room.place(tensor) for tensor in outputs) for _ in batches)
         again = None if earlier is None else earlier.inputs
         inputs = device.create_inputs(layout.num_bytes, parts, again)

@@ -25,6 +25,7 @@ from cuda_gym.judge.sandbox.blocks import (
     ReferenceBlocks,
     require_launches,
 )
+from cuda_gym.judge.sandbox.candidate_faults import FoundByCheck
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, plan_draws
 from cuda_gym.judge.sandbox.kernel_claims import read_kernel_claims
@@ -39,7 +40,7 @@ from cuda_gym.judge.sandbox.messages import (
 )
 from cuda_gym.judge.sandbox.protocol import read_spec
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
-from cuda_gym.judge.sandbox.workers import CandidateWorker, FoundByCheck
+from cuda_gym.judge.sandbox.workers import CandidateWorker
 from cuda_gym.judge.toolchains.direct_kernels import parse_kernels
 from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.verification.conclusions import read_draw

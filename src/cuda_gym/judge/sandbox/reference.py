@@ -12,7 +12,7 @@ import contextlib
 import math
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,8 @@ from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Work
 from cuda_gym.errors import WrongOutput
-from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.roofline import number_format
 from cuda_gym.judge.sandbox import transport
-from cuda_gym.judge.sandbox.baseline_model import compile_model
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.draw_plan import called
@@ -36,20 +34,18 @@ from cuda_gym.judge.sandbox.messages import (
 )
 from cuda_gym.judge.sandbox.outputs import changed_input
 from cuda_gym.judge.sandbox.records import load_record, save_record
-from cuda_gym.judge.sandbox.worker_device import TimedCalls, WorkerDevice
+from cuda_gym.judge.sandbox.timed_reference import TimedReference, with_threads
+from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 from cuda_gym.judge.verification.admission import Admission, OutputSpec, admit
 from cuda_gym.judge.verification.allocation import free_bytes
 from cuda_gym.judge.verification.correctness import timed_error_ratio
 from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs, perturbed_state
-from cuda_gym.judge.verification.nests import flatten_outputs, tensors_in
+from cuda_gym.judge.verification.nests import tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.judge.verification.trial import Trial
 from cuda_gym.judge.verification.work import work_of
 
 _MODEL_SEED = 0
-_BASELINE_CALLS = 8
-_EAGER_CALLS = 3
-_BASELINE_GATE_NS = 1_000_000
 _HELD = 3
 """A draw that is kept, as a multiple of the most that eager holds at once."""
 
@@ -62,14 +58,12 @@ class Reference:
 
     def __init__(self) -> None:
         self._records = Path()
-        self._compiled: Callable[..., Any] | None = None
         self._trial: Trial | None = None
         self._handout: Handout | None = None
         self._stock: dict[tuple[int, str, int], Trial] = {}
         """Draws that were made ahead, by the seed of the weights, kind and seed."""
         self._weights_seed = 0
         self._ran: list[list[torch.Tensor]] = []
-        self._baseline: Baseline | None = None
         self._first_timed = 0
         """Of the latest contents: behind one that is spare."""
         self._eager_is_due = False
@@ -92,6 +86,15 @@ class Reference:
         self._model = self._reference.make_model(_MODEL_SEED)
         self._initial = {name: t.clone() for name, t in self._model.state_dict().items()}
         self._admission = self._admit()
+        self._timed = TimedReference(
+            self._device,
+            self._model,
+            self._reference.make_inputs,
+            num_threads=num_threads,
+            peak_bytes=self._admission.peak_bytes,
+            records=self._records,
+            key=self._key("baseline"),
+        )
         init_args = transport.encode_tree(
             self._reference.init_inputs(), transport.Layout(self._device.alignment), []
         )
@@ -156,14 +159,7 @@ class Reference:
 
     def baseline(self) -> Answer:
         """The best times ever of eager and of torch.compile; compiles and measures where needed."""
-        self._compile()
-        if self._baseline is None:
-            key = self._key("baseline")
-            self._baseline = Baseline.from_plain(load_record(self._records, key))
-        if self._baseline is None:
-            self._baseline = self._measure_baseline()
-            save_record(self._records, self._key("baseline"), asdict(self._baseline))
-        return asdict(self._baseline), ()
+        return asdict(self._timed.best()), ()
 
     def work(self) -> Answer:
         """What the task asks of any submission in one call; None where that cannot be found out."""
@@ -199,7 +195,7 @@ class Reference:
 
     def rates(self) -> Answer:
         """The most that this machine can do with as many threads as a race has."""
-        with self._all_threads():
+        with with_threads(self._num_threads):
             key = self._key("rates", task="")
             return as_plain(known_rates(self._records, key, self._device.torch_device)), ()
 
@@ -216,19 +212,13 @@ class Reference:
 
     def run(self, *, count: int, dropped: int, gate_ns: int) -> Answer:
         """Time the compiled model on the latest contents; what it returned is kept for `check`."""
-        assert self._compiled is not None
         assert self._handout is not None
         calls = [self._handout.call(number) for number in called(count, dropped)]
         self._ran = []
-        with self._all_threads():
-            timed = self._time(self._compiled, calls, gate_ns=gate_ns)
-            self._ran = timed.kept[dropped:]
-            self._first_timed = int(dropped > 0)
-            if self._eager_is_due:
-                self._device.evict_caches()
-                eager = self._time(self._model, calls[-_EAGER_CALLS:], gate_ns=gate_ns)
-                self._remember(eager_us=_fastest_us(eager), compile_us=_fastest_us(timed))
-                self._eager_is_due = False
+        timed = self._timed.run(calls, gate_ns=gate_ns, and_eager=self._eager_is_due)
+        self._ran = timed.kept[dropped:]
+        self._first_timed = int(dropped > 0)
+        self._eager_is_due = False
         self._device.evict_caches(self._handout.input_bytes)
         return {
             "call_ns": list(timed.call_ns),
@@ -248,7 +238,7 @@ class Reference:
         worst = 0.0
         handout, expected, first = self._handout, self._trial.expected, self._first_timed
         delivered = handout.delivered(first, first + count)
-        with self._all_threads():
+        with with_threads(self._num_threads):
             for number, (outputs, ours) in enumerate(zip(delivered, self._ran, strict=False)):
                 inputs = handout.call(first + number)
                 ratio = timed_error_ratio(outputs, ours, expected, inputs)
@@ -277,14 +267,6 @@ class Reference:
         if changed is not None:
             raise WrongOutput(changed_input(*changed))
 
-    def _time(
-        self, model: Callable[..., Any], calls: Sequence[Sequence[Any]], *, gate_ns: int
-    ) -> TimedCalls[list[torch.Tensor]]:
-        """Call a model; its outputs are copied away as a candidate's are."""
-        return self._device.timed_calls(
-            lambda arguments: model(*arguments), calls, keep=_copies, gate_ns=gate_ns
-        )
-
     def _admit(self) -> Admission:
         key = self._key("admission")
         if (record := load_record(self._records, key)) is not None:
@@ -293,31 +275,6 @@ class Reference:
         admission = admit(self._reference, seed=_MODEL_SEED)
         save_record(self._records, key, admission.as_plain())
         return admission
-
-    def _remember(self, *, eager_us: float, compile_us: float) -> None:
-        """The best times ever: with neighbours both are slower, and nobody may earn that."""
-        known = self._baseline
-        if known is None:
-            return
-        best = Baseline(
-            eager_us=min(eager_us, known.eager_us), compile_us=min(compile_us, known.compile_us)
-        )
-        if best.eager_us < 0.95 * known.eager_us or best.compile_us < 0.95 * known.compile_us:
-            self._baseline = best
-            save_record(self._records, self._key("baseline"), asdict(best))
-
-    @contextlib.contextmanager
-    def _all_threads(self) -> Iterator[None]:
-        """For what is timed.
-
-        Everything else runs on one thread: a second one spins between the operators, and where
-        another process wants its core each of them then waits for milliseconds.
-        """
-        torch.set_num_threads(self._num_threads)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(1)
 
     def _key(self, what: str, *, task: str | None = None) -> str:
         machine = zlib.crc32(self._device.name.encode())
@@ -332,38 +289,6 @@ class Reference:
         self._handout = handout = Handout.of(self._device, batches, outputs, earlier=self._handout)
         description = self._trial.draw.description if self._trial else ""
         return {**handout.as_plain(), "description": description}, handout.descriptors()
-
-    def _compile(self) -> None:
-        if self._compiled is None:
-            inputs = self._reference.make_inputs(_MODEL_SEED)
-            with self._all_threads():
-                self._compiled = compile_model(self._model, inputs)
-
-    def _measure_baseline(self) -> Baseline:
-        assert self._compiled is not None
-        times: dict[str, list[float]] = {"eager": [], "compiled": []}
-        for seed in range(3):
-            calls = [self._reference.make_inputs(seed * 100 + i) for i in range(self._num_calls())]
-            for name, model in (("eager", self._model), ("compiled", self._compiled)):
-                self._device.evict_caches()
-                with self._all_threads():
-                    timed = self._time(model, calls, gate_ns=_BASELINE_GATE_NS)
-                times[name] += [ns / 1000.0 for ns in timed.call_ns[-6:]]
-        return Baseline(eager_us=min(times["eager"]), compile_us=min(times["compiled"]))
-
-    def _num_calls(self) -> int:
-        """Fewer where the inputs and outputs of a call are large."""
-        held = max(1, self._admission.peak_bytes)
-        return max(2, min(_BASELINE_CALLS, self._device.spare_bytes() // held))
-
-
-def _copies(_number: int, value: Any) -> list[torch.Tensor]:
-    """The outputs of a call, copied away."""
-    return [tensor.clone() for tensor in flatten_outputs(value)[0]]
-
-
-def _fastest_us(timed: TimedCalls[Any]) -> float:
-    return min(timed.call_ns) / 1000.0
 
 
 def _num_bytes(output: OutputSpec) -> int:

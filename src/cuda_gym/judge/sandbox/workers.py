@@ -26,6 +26,7 @@ from cuda_gym.errors import (
     WorkerLost,
     WrongOutput,
 )
+from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped, FoundByCheck
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, DeadlinePassed, Drain
 from cuda_gym.judge.sandbox.messages import (
     Born,
@@ -46,25 +47,6 @@ from cuda_gym.judge.sandbox.protocol import ProtocolError
 _START_S = 60.0
 _OPEN_S = 60.0
 """A driver that is loaded for the first time, on a machine with many GPUs, takes its time."""
-
-
-class CandidateCrash(CandidateError):
-    """The process is gone: a fault of the processor, a signal, or an exit of its own."""
-
-
-class DeviceStopped(CandidateError):
-    """The device stopped a kernel; nothing more can be run in that process."""
-
-    def __init__(self, fault: str) -> None:
-        super().__init__(
-            f"The GPU stopped a kernel of the submission: {fault}. "
-            "verify(check='memory') tells which line, where a checker is installed."
-        )
-
-
-class FoundByCheck(CandidateError):
-    """A checking build stopped a kernel; the message is what it found, a line of JSON each."""
-
 
 _FAILURES: Mapping[str, type[AgentError]] = {
     "wrong": WrongOutput,

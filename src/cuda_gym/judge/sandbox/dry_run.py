@@ -1,0 +1,35 @@
+"""A run in which nothing is called: what handing over and copying cost, by the judge's own clock."""
+
+from __future__ import annotations
+
+import torch
+
+from cuda_gym.judge.sandbox.messages import Ran, Run
+from cuda_gym.judge.sandbox.outputs import OutputSink
+from cuda_gym.judge.sandbox.worker_device import WorkerDevice
+
+__all__ = ["run_dry"]
+
+
+def run_dry(message: Run, sink: OutputSink, device: WorkerDevice) -> Ran:
+    """All that `run` does, with a call that only fills its outputs: what the protocol costs.
+
+    They are filled so that what is copied has just been written, as after a real call.
+    """
+    scratch = [device.scratch(target) for target in sink.targets[0]] if sink.targets else []
+
+    def fill(number: int) -> list[torch.Tensor]:
+        for tensor in scratch:
+            device.fill(tensor, number % 2)
+        return scratch
+
+    numbers = range(len(sink.targets))
+    timed = device.timed_calls(fill, numbers, keep=sink.take, gate_ns=message.gate_ns)
+    return Ran(
+        call_ns=timed.call_ns,
+        host_ns=timed.host_ns,
+        num_ungated=timed.num_ungated,
+        launches=0,
+        library_calls=0,
+        findings="",
+    )
