@@ -39,6 +39,7 @@ from cuda_gym.judge.sandbox.counted_runs import CountedRuns
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.dismissals import Dismissals
+from cuda_gym.judge.sandbox.memory_runs import MemoryRuns
 from cuda_gym.judge.sandbox.pool import WorkerPool
 from cuda_gym.judge.sandbox.sanitized_runs import SanitizedRuns
 from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
@@ -81,7 +82,7 @@ class Judge:
             deadlines=self._config.deadlines,
         )
         deadlines, num_threads = self._config.deadlines, self._num_threads
-        self._checks: CheckedRuns | SanitizedRuns
+        self._checks: MemoryRuns
         if device.kind == "cpu":
             self._checks = CheckedRuns(
                 self._toolchain,

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from cuda_gym.core.device import Device
 from cuda_gym.judge.profiling.timing import TimingPlan
-from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
 from cuda_gym.judge.sandbox.counted_runs import CountedRuns
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.dismissals import Dismissals
+from cuda_gym.judge.sandbox.memory_runs import MemoryRuns
 from cuda_gym.judge.sandbox.pool import WorkerPool
-from cuda_gym.judge.sandbox.sanitized_runs import SanitizedRuns
 
 __all__ = ["Means"]
 
@@ -25,7 +24,7 @@ class Means:
     device: Device
     pool: WorkerPool
     lock: DeviceLock
-    checks: CheckedRuns | SanitizedRuns
+    checks: MemoryRuns
     counts: CountedRuns
     deadlines: Deadlines
     plan: TimingPlan

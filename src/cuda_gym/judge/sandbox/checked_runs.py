@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import random
 import secrets
-from concurrent.futures import Future, ThreadPoolExecutor
 
 from cuda_gym.core.findings import Build, MemoryFinding
 from cuda_gym.core.task import Submission, Task
-from cuda_gym.errors import AgentError, CandidateTimeout, CompileError
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.match import Match
+from cuda_gym.judge.sandbox.memory_runs import MemoryRuns
 from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
 from cuda_gym.judge.toolchains.toolchain import Toolchain
 
@@ -28,11 +27,11 @@ _CHECKED_BLOCKS = 64
 """Of each launch: neighbours at both ends and in the middle. Every access of a block is looked at."""
 
 
-class CheckedRuns:
-    """Checks submissions on one device. Safe to use from several threads."""
+class CheckedRuns(MemoryRuns):
+    """Runs a checking build, which looks at every access itself."""
 
     in_every_judgement = True
-    """A run costs as little as a draw."""
+    looks_itself = True
 
     def __init__(
         self,
@@ -43,27 +42,8 @@ class CheckedRuns:
         deadlines: Deadlines,
         num_threads: int,
     ) -> None:
-        self._toolchain = toolchain
+        super().__init__(toolchain, lock, deadlines=deadlines, num_threads=num_threads)
         self._pool = pool
-        self._lock = lock
-        self._deadlines = deadlines
-        self._num_threads = num_threads
-        self._builds = ThreadPoolExecutor(2, thread_name_prefix="checking build")
-
-    def build(self, submission: Submission) -> Future[Build | None]:
-        """The checking build; None where there is none, though the ordinary one was built."""
-        return self._builds.submit(self._build, submission)
-
-    def try_run(
-        self, task: Task, submission: Submission, reference: OpenReference, build: Build | None
-    ) -> tuple[MemoryFinding, ...] | None:
-        """What `run` finds; None where there is no build, or no end: that accuses nobody."""
-        if build is None:
-            return None
-        try:
-            return self.run(task, submission, reference, build)
-        except AgentError:
-            return None
 
     def run(
         self, task: Task, submission: Submission, reference: OpenReference, build: Build
@@ -95,16 +75,3 @@ class CheckedRuns:
                 candidate.close()
                 # A race may follow, and wants all cores to itself.
                 candidate.wait_until_gone()
-
-    def close(self) -> None:
-        """Take no more builds."""
-        self._builds.shutdown(wait=False, cancel_futures=True)
-
-    def _build(self, submission: Submission) -> Build | None:
-        try:
-            with self._lock.shared():
-                return self._toolchain.build(
-                    submission, deadline_s=self._deadlines.build_s, checking=True
-                )
-        except (CompileError, CandidateTimeout):
-            return None

@@ -13,7 +13,6 @@ import contextlib
 import random
 import secrets
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,13 +23,13 @@ from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import (
     AgentError,
     CandidateTimeout,
-    CompileError,
     UnsupportedOnDevice,
     WorkerLost,
 )
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.match import Match
+from cuda_gym.judge.sandbox.memory_runs import MemoryRuns
 from cuda_gym.judge.sandbox.pool import OpenReference
 from cuda_gym.judge.sandbox.tool_run import ToolFailed, ToolRun
 from cuda_gym.judge.toolchains.sanitizer import (
@@ -52,11 +51,11 @@ _LIFETIME_S = 300
 _VARIABLES = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 
 
-class SanitizedRuns:
-    """Checks submissions on one GPU. Safe to use from several threads."""
+class SanitizedRuns(MemoryRuns):
+    """Runs the ordinary build under a tool; that takes seconds, so it is done where it is asked for."""
 
     in_every_judgement = False
-    """A run takes seconds, so it is made where it is asked for."""
+    looks_itself = False
 
     def __init__(
         self,
@@ -67,27 +66,8 @@ class SanitizedRuns:
         deadlines: Deadlines,
         num_threads: int,
     ) -> None:
-        self._toolchain = toolchain
+        super().__init__(toolchain, lock, deadlines=deadlines, num_threads=num_threads)
         self._device = device
-        self._lock = lock
-        self._deadlines = deadlines
-        self._num_threads = num_threads
-        self._builds = ThreadPoolExecutor(2, thread_name_prefix="checked build")
-
-    def build(self, submission: Submission) -> Future[Build | None]:
-        """The build that is run: the ordinary one, which the cache has."""
-        return self._builds.submit(self._build, submission)
-
-    def try_run(
-        self, task: Task, submission: Submission, reference: OpenReference, build: Build | None
-    ) -> tuple[MemoryFinding, ...] | None:
-        """What `run` finds; None where there is no build, or no end: that accuses nobody."""
-        if build is None:
-            return None
-        try:
-            return self.run(task, submission, reference, build)
-        except AgentError:
-            return None
 
     def run(
         self, task: Task, submission: Submission, reference: OpenReference, build: Build
@@ -114,17 +94,6 @@ class SanitizedRuns:
             except (ToolFailed, WorkerLost) as error:
                 raise UnsupportedOnDevice(f"The memory check failed: {error}") from error
         return ()
-
-    def close(self) -> None:
-        """Take no more builds."""
-        self._builds.shutdown(wait=False, cancel_futures=True)
-
-    def _build(self, submission: Submission) -> Build | None:
-        try:
-            with self._lock.shared():
-                return self._toolchain.build(submission, deadline_s=self._deadlines.build_s)
-        except (CompileError, CandidateTimeout):
-            return None
 
     def _start(self, program: Path, tool: str, build: Build) -> ToolRun:
         kernels = [kernel.name for kernel in build.kernels]

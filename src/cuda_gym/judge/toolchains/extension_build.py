@@ -21,7 +21,7 @@ from cuda_gym.core.findings import Build, BuildForm, Diagnostic
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Submission
 from cuda_gym.errors import MissingTool
-from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
+from cuda_gym.judge.toolchains.build_cache import digest
 from cuda_gym.judge.toolchains.builds import find_or_build, refusal
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.extension_compile import (
@@ -38,6 +38,7 @@ from cuda_gym.judge.toolchains.extension_units import (
     has_bindings,
     read_extensions,
 )
+from cuda_gym.judge.toolchains.gpu_toolchain import GpuToolchain
 from cuda_gym.judge.toolchains.launch_recorder_build import recorder_objects, recorder_version
 from cuda_gym.judge.toolchains.nvcc_diagnostics import parse_nvcc
 from cuda_gym.judge.toolchains.ptxas import read_resources
@@ -59,25 +60,8 @@ _VERSION = "1"
 """Raised where equal sources would come out otherwise."""
 
 
-class ExtensionToolchain:
-    """Compiles bindings for torch, and the kernels behind them, for one GPU architecture.
-
-    Args:
-        architecture: As nvcc names it: `sm_90`.
-        cache: Where builds are kept; None is the user's.
-        driver_cuda: The newest CUDA that the driver runs; None where nothing is to be run here.
-    """
-
-    def __init__(
-        self,
-        architecture: str,
-        cache: BuildCache | None = None,
-        *,
-        driver_cuda: tuple[int, int] | None = None,
-    ) -> None:
-        self._architecture = architecture
-        self._cache = cache or BuildCache()
-        self._driver_cuda = driver_cuda
+class ExtensionToolchain(GpuToolchain):
+    """Compiles bindings for torch, and the kernels behind them."""
 
     @property
     def name(self) -> str:

@@ -19,9 +19,10 @@ from cuda_gym.core.findings import Build
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Submission
 from cuda_gym.judge.toolchains.block_sizes import with_known_blocks
-from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
+from cuda_gym.judge.toolchains.build_cache import digest
 from cuda_gym.judge.toolchains.builds import LIBRARY_NAME, find_or_build, own_version, refusal
 from cuda_gym.judge.toolchains.compiler import Compiler
+from cuda_gym.judge.toolchains.gpu_toolchain import GpuToolchain
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 from cuda_gym.judge.toolchains.kernel_warnings import local_memory_warnings, require_static_shared
 from cuda_gym.judge.toolchains.launch_recorder_build import recorder_objects, recorder_version
@@ -50,25 +51,8 @@ _FLAGS = (
 )
 
 
-class NvccToolchain:
-    """Compiles CUDA C++ for one GPU architecture.
-
-    Args:
-        architecture: As nvcc names it: `sm_90`, or `sm_90a` for all that this GPU can.
-        cache: Where builds are kept; None is the user's.
-        driver_cuda: The newest CUDA that the driver runs; None where nothing is to be run here.
-    """
-
-    def __init__(
-        self,
-        architecture: str,
-        cache: BuildCache | None = None,
-        *,
-        driver_cuda: tuple[int, int] | None = None,
-    ) -> None:
-        self._architecture = architecture
-        self._cache = cache or BuildCache()
-        self._driver_cuda = driver_cuda
+class NvccToolchain(GpuToolchain):
+    """Compiles CUDA C++ into one library."""
 
     @property
     def name(self) -> str:

@@ -23,10 +23,11 @@ from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.block_sizes import with_known_blocks
-from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
+from cuda_gym.judge.toolchains.build_cache import digest
 from cuda_gym.judge.toolchains.builds import find_or_build, own_version, refusal
 from cuda_gym.judge.toolchains.cubin_symbols import kernel_symbols
 from cuda_gym.judge.toolchains.direct_kernels import launches_directly
+from cuda_gym.judge.toolchains.gpu_toolchain import GpuToolchain
 from cuda_gym.judge.toolchains.kernel_files import kernel_files
 from cuda_gym.judge.toolchains.kernel_only import host_code
 from cuda_gym.judge.toolchains.kernel_warnings import local_memory_warnings, require_static_shared
@@ -54,25 +55,8 @@ INDEX_NAME = "kernels.json"
 """Names the cubins beside it, and the kernels in each."""
 
 
-class NvrtcToolchain:
-    """Compiles files that hold only kernels for one GPU architecture.
-
-    Args:
-        architecture: As nvcc names it: `sm_90`.
-        cache: Where builds are kept; None is the user's.
-        driver_cuda: The newest CUDA that the driver runs; None where nothing is to be run here.
-    """
-
-    def __init__(
-        self,
-        architecture: str,
-        cache: BuildCache | None = None,
-        *,
-        driver_cuda: tuple[int, int] | None = None,
-    ) -> None:
-        self._architecture = architecture
-        self._cache = cache or BuildCache()
-        self._driver_cuda = driver_cuda
+class NvrtcToolchain(GpuToolchain):
+    """Compiles files that hold only kernels."""
 
     @property
     def name(self) -> str:
