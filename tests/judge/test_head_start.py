@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -103,3 +104,28 @@ def test_somebody_who_times_is_not_disturbed_by_what_is_begun(
         assert pool.forked == []
     used: object = begun.candidate()
     assert used is pool.forked[0]
+
+
+def test_in_a_closed_judge_nothing_is_begun_and_nobody_waits_for_it(
+    pool: ScriptedPool, means: Means, scale_task: Task
+) -> None:
+    finish(means)
+    begun = HeadStart(scale_task, means, 7)
+    assert not pool.only_reference.lock.locked()
+    assert pool.forked == []
+    begun.abandon()
+
+
+def test_what_a_judge_is_closed_upon_is_lost_and_its_reference_free(
+    pool: ScriptedPool, tmp_path: Path, scale_task: Task
+) -> None:
+    ends = threading.Event()
+    with ThreadPoolExecutor(max_workers=1) as ahead:
+        ahead.submit(ends.wait)
+        begun = HeadStart(scale_task, scripted_means(pool, ahead, tmp_path), 7)
+        assert pool.only_reference.lock.locked()
+        ahead.shutdown(wait=False, cancel_futures=True)
+        assert not pool.only_reference.lock.locked()
+        with pytest.raises(WorkerLost, match="closed"):
+            begun.candidate()
+        ends.set()

@@ -1,4 +1,4 @@
-"""Every kind of submission gets its outcome, in time, and the next one is judged as if nothing was."""
+"""A right submission gets all its parts, a clock that lies is seen, and what was lost is started again."""
 
 from __future__ import annotations
 

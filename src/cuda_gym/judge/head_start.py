@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import contextlib
 import random
-from concurrent.futures import Future
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Executor, Future
+from typing import Any, TypeVar
 
 from cuda_gym.core.task import Task
-from cuda_gym.errors import MachineError, TaskError
+from cuda_gym.errors import MachineError, TaskError, WorkerLost
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.sandbox.draw_plan import plan_draws
 from cuda_gym.judge.sandbox.pool import OpenReference
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
 __all__ = ["HeadStart"]
+
+Done = TypeVar("Done")
 
 
 class HeadStart:
@@ -36,10 +40,14 @@ class HeadStart:
         self._means = means
         self._candidate: Future[CandidateWorker] | None = None
         if means.pool.can_fork_at_once:
-            self._candidate = means.ahead.submit(self._fork)
+            self._candidate = _begun(means.ahead, self._fork)
         reference = means.pool.idle_reference(task)
         if reference is not None:
-            means.ahead.submit(self._prepare, reference, seed)
+            prepared = _begun(means.ahead, self._prepare, reference, seed)
+            if prepared is None:
+                reference.lock.release()
+            else:  # however it ends, and where it is never begun, for the judge was closed
+                prepared.add_done_callback(lambda _: reference.lock.release())
 
     def candidate(self) -> CandidateWorker:
         """A candidate process that nobody has used; the caller closes it, and does not hold the device's lock.
@@ -48,7 +56,10 @@ class HeadStart:
             WorkerLost: none could be started.
         """
         begun, self._candidate = self._candidate, None
-        return self._fork() if begun is None else begun.result()
+        try:
+            return self._fork() if begun is None else begun.result()
+        except CancelledError:
+            raise WorkerLost("The judge was closed.") from None
 
     def abandon(self) -> None:
         """Close what was begun, as soon as it is there; safe to call twice."""
@@ -63,11 +74,16 @@ class HeadStart:
         return candidate
 
     def _prepare(self, reference: OpenReference, seed: int) -> None:
-        try:
-            with contextlib.suppress(TaskError, MachineError), self._means.lock.shared():
-                reference.prepare(plan_draws(reference.opened, random.Random(seed)))
-        finally:
-            reference.lock.release()
+        with contextlib.suppress(TaskError, MachineError), self._means.lock.shared():
+            reference.prepare(plan_draws(reference.opened, random.Random(seed)))
+
+
+def _begun(ahead: Executor, work: Callable[..., Done], *arguments: Any) -> Future[Done] | None:
+    """Something that is done in the background; None where the judge was closed."""
+    try:
+        return ahead.submit(work, *arguments)
+    except RuntimeError:
+        return None
 
 
 def _close(begun: Future[CandidateWorker]) -> None:

@@ -36,7 +36,10 @@ class Dismissals:
             return
         with self._lock:
             self._leaving.add(candidate)
-        self._ahead.submit(self._end, candidate)
+        try:
+            self._ahead.submit(self._end, candidate)
+        except RuntimeError:  # nothing is begun any more: the judge was closed
+            self.close()
 
     def close(self) -> None:
         """End all that still wait."""
