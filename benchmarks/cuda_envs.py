@@ -9,7 +9,6 @@ overlapped anything. An environment that does not come back is a deadlock.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import queue
@@ -25,15 +24,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, for what 
 
 import gymnasium as gym
 from benchmarks.on_gpu.lock_log import Held, overlaps, read_log
+from benchmarks.on_gpu.options import options, parsed
 from benchmarks.on_gpu.problems import Problem, bias_gelu, fresh
-from benchmarks.on_gpu.results import RESULTS, record, say
+from benchmarks.on_gpu.results import record, say
 
 from cuda_gym.core.device import Device
 from cuda_gym.core.task import Submission
 from cuda_gym.envs.actions import ToolCall, format_action
-from cuda_gym.errors import MissingTool
 from cuda_gym.judge.judge import Judge
-from cuda_gym.judge.toolchains.registry import resolve_device
 
 GRACE_S = 150.0
 """To start, and to finish the episode that is being played."""
@@ -193,17 +191,11 @@ def _changed(submission: Submission, old: str, new: str) -> Submission:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", type=Device.parse, default=Device("cuda"))
+    parser = options(__doc__, quick="three environments for 30 seconds")
     parser.add_argument("--envs", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=120.0)
-    parser.add_argument("--quick", action="store_true", help="three environments for 30 seconds")
-    parser.add_argument("--to", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
-    try:
-        resolve_device(str(arguments.device))
-    except MissingTool as error:
-        say(f"There is nothing to measure here. {error}")
+    arguments = parsed(parser)
+    if arguments is None:
         return
     num_envs, seconds = (3, 30.0) if arguments.quick else (arguments.envs, arguments.seconds)
     found = run(arguments.device, num_envs, seconds)

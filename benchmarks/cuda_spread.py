@@ -8,7 +8,6 @@ matrices. Every Verdict has new seeds and a new candidate process.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import time
@@ -18,14 +17,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, for what they share
 
+from benchmarks.on_gpu.options import options, parsed
 from benchmarks.on_gpu.problems import Problem, bias_gelu, matmul, row_sum
-from benchmarks.on_gpu.results import RESULTS, record, say
+from benchmarks.on_gpu.results import record, say
 
 from cuda_gym.core.device import Device
 from cuda_gym.core.verdict import Fingerprint
-from cuda_gym.errors import MissingTool
 from cuda_gym.judge.judge import Judge
-from cuda_gym.judge.toolchains.registry import resolve_device
 
 BOUND = 0.01
 MAX_S = 150.0
@@ -89,16 +87,10 @@ def relative_deviation(values: Sequence[float]) -> float | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", type=Device.parse, default=Device("cuda"))
+    parser = options(__doc__, quick="five Verdicts of each")
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--quick", action="store_true", help="five Verdicts of each")
-    parser.add_argument("--to", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
-    try:
-        resolve_device(str(arguments.device))
-    except MissingTool as error:
-        say(f"There is nothing to measure here. {error}")
+    arguments = parsed(parser)
+    if arguments is None:
         return
     found = []
     judge = Judge(arguments.device)

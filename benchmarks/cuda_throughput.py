@@ -9,7 +9,6 @@ new. A build is measured alone.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import sys
@@ -22,15 +21,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, for what they share
 
 from benchmarks.on_gpu import problems
+from benchmarks.on_gpu.options import options, parsed
 from benchmarks.on_gpu.problems import Problem, fresh
-from benchmarks.on_gpu.results import RESULTS, record, say
+from benchmarks.on_gpu.results import record, say
 
 from cuda_gym.core.device import Device
 from cuda_gym.core.findings import Outcome
 from cuda_gym.core.verdict import Verdict
-from cuda_gym.errors import MissingTool
 from cuda_gym.judge.judge import Judge, JudgeConfig
-from cuda_gym.judge.toolchains.registry import resolve_device
 
 BOUND_A_MINUTE = 100.0
 BOUND_BUILD_S = {"launcher": 1.2, "kernel-only": 0.1}
@@ -118,16 +116,10 @@ def builds(judge: Judge, repeats: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", type=Device.parse, default=Device("cuda"))
+    parser = options(__doc__, quick="a quarter of the kernels")
     parser.add_argument("--threads", type=int, default=min(16, os.cpu_count() or 1))
-    parser.add_argument("--quick", action="store_true", help="a quarter of the kernels")
-    parser.add_argument("--to", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
-    try:
-        resolve_device(str(arguments.device))
-    except MissingTool as error:
-        say(f"There is nothing to measure here. {error}")
+    arguments = parsed(parser)
+    if arguments is None:
         return
     all_kernels = kernels(arguments.device)[:: 4 if arguments.quick else 1]
     num_tasks = len({problem.task.hash for problem in all_kernels})

@@ -23,16 +23,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, for what they share
 
+from benchmarks.on_gpu.options import options, parsed
 from benchmarks.on_gpu.peers import cuda_agent_runs, kernelbench_runs
 from benchmarks.on_gpu.problems import Problem, fresh, matmul, relu, softmax
-from benchmarks.on_gpu.results import RESULTS, machine_line, record, say
+from benchmarks.on_gpu.results import machine_line, record, say
 
 from cuda_gym.core.device import Device
 from cuda_gym.core.findings import Outcome
 from cuda_gym.core.verdict import Verdict
-from cuda_gym.errors import MissingTool
 from cuda_gym.judge.judge import Judge
-from cuda_gym.judge.toolchains.registry import resolve_device
 
 CHECKS, RUNS = 5, 100
 BOUND_S = {"relu": 1.5, "fused": 2.0, "matmul": 2.0}
@@ -260,18 +259,12 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", type=Device.parse, default=Device("cuda"))
+    parser = options(__doc__, quick="three of ours, one of each other")
     parser.add_argument("--kernelbench", type=Path, help="a checkout")
     parser.add_argument("--cuda-agent", type=Path, help="a checkout")
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--quick", action="store_true", help="three of ours, one of each other")
-    parser.add_argument("--to", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
-    try:
-        resolve_device(str(arguments.device))
-    except MissingTool as error:
-        say(f"There is nothing to measure here. {error}")
+    arguments = parsed(parser)
+    if arguments is None:
         return
     check_bounds(measure(arguments))
 
