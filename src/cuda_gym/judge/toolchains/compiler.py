@@ -10,6 +10,7 @@ import errno
 import math
 import os
 import select
+import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ __all__ = ["Compiler"]
 
 _FILE_BLOCKS = 512 << 10
 _OUTPUT_BYTES = 256 << 10
+_LITTLE_BYTES = 64 << 20
+"""Of a disk: what a compiler that failed has freed again is less."""
 # `ulimit` in a shell rather than a hook before exec: that is safe where other threads run.
 _LIMITED = 'ulimit -v "$1"; ulimit -f "$2"; ulimit -c 0; shift 2; exec "$@"'
 
@@ -76,9 +79,14 @@ class Compiler:
                     process.wait()
         with said.open("rb") as file:
             text = file.read(_OUTPUT_BYTES).decode("utf-8", "replace")
-        if status != 0 and os.strerror(errno.ENOSPC) in text:
+        if status != 0 and os.strerror(errno.ENOSPC) in text and _is_full(folder):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
         return status, text
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether that can be true: a source may say so, too, and would void what is not the machine's fault."""
+    return shutil.disk_usage(folder).free < _LITTLE_BYTES
 
 
 def _wait(process: subprocess.Popen[bytes], deadline_s: float) -> int:
