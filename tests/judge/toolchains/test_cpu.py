@@ -262,7 +262,7 @@ if libc.unshare(0x10000000 | 0x00020000) != 0:
 Path("/proc/self/setgroups").write_text("deny")
 Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
 Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
-if libc.mount(b"tmpfs", sys.argv[1].encode(), b"tmpfs", 0, b"size=1m") != 0:
+if libc.mount(b"tmpfs", sys.argv[1].encode(), b"tmpfs", 0, b"size=256k") != 0:
     sys.exit(77)
 from cuda_gym.core.task import Submission
 from cuda_gym.errors import StorageError
