@@ -24,7 +24,7 @@ __all__ = ["Compiler"]
 
 _FILE_BLOCKS = 512 << 10
 _OUTPUT_BYTES = 256 << 10
-_LITTLE_BYTES = 64 << 20
+_LITTLE_BYTES, _NO_BYTES = 64 << 20, 1 << 20
 """Of a disk: what a compiler that failed has freed again is less."""
 # `ulimit` in a shell rather than a hook before exec: that is safe where other threads run.
 _LIMITED = 'ulimit -v "$1"; ulimit -f "$2"; ulimit -c 0; shift 2; exec "$@"'
@@ -79,14 +79,20 @@ class Compiler:
                     process.wait()
         with said.open("rb") as file:
             text = file.read(_OUTPUT_BYTES).decode("utf-8", "replace")
-        if status != 0 and os.strerror(errno.ENOSPC) in text and _is_full(folder):
+        if status != 0 and _is_full(folder, is_told=os.strerror(errno.ENOSPC) in text):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
         return status, text
 
 
-def _is_full(folder: Path) -> bool:
-    """Whether that can be true: a source may say so, too, and would void what is not the machine's fault."""
-    return shutil.disk_usage(folder).free < _LITTLE_BYTES
+def _is_full(folder: Path, *, is_told: bool) -> bool:
+    """Whether a compiler has failed for want of room.
+
+    Args:
+        folder: Where it wrote.
+        is_told: Whether it said so. A source may say so, too, and would void what is its own fault; a
+            linker may say nothing.
+    """
+    return shutil.disk_usage(folder).free < (_LITTLE_BYTES if is_told else _NO_BYTES)
 
 
 def _wait(process: subprocess.Popen[bytes], deadline_s: float) -> int:
