@@ -26,7 +26,7 @@ def _with_class(members: str, forward: str, *, top: str = "") -> Submission:
 
 
 MODELS: dict[str, Submission] = {
-    # imports and names
+    # what is imported, and what things are called
     "tries to import a library that it does without": model_with(
         _RIGHT, top="try:\n    import triton\nexcept ImportError:\n    triton = None\n"),
     "asks whether a library is there": model_with(

@@ -26,6 +26,9 @@ def uses(source: str) -> list[tuple[str, int]]:
         ("import a\na = 1\na.b", []),
         ("import a\ndef f(a): return a.b", []),
         ("'import a; a.b'  # a.b", []),
+        ("import a\ndef f(x: a.b, *y: 'a.c') -> dict[str, a.b] | None: ...", []),
+        ("import a\nx: a.b = a.c", [("a.c", 2)]),
+        ("import a\ndef f(x: a.b(1)) -> a.c[x]: ...", [("a.c", 2), ("a.b", 2)]),
     ],
 )
 def test_a_name_is_resolved_through_imports(source: str, expected: list[tuple[str, int]]) -> None:

@@ -6,7 +6,8 @@
 Covered: `import` and `from` in any scope, aliases, `__import__("name")` with a plain string.
 
 Not covered: names that are computed. A name that the source also binds in another way (a parameter,
-an assignment) is left out: it may mean something else.
+an assignment) is left out: it may mean something else. So is one that only says of which type something
+is: an annotation without a call computes nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def imported_names(tree: ast.Module) -> dict[str, Use]:
 
 def used_names(tree: ast.Module, imported: Mapping[str, Use]) -> Iterator[Use]:
     """Every use of an imported name, with the attributes that follow it."""
-    inner: set[int] = set()
+    inner = _named_types(tree)
     for node in ast.walk(tree):  # an attribute comes before what it is an attribute of
         if isinstance(node, ast.Attribute):
             inner.add(id(node.value))
@@ -80,3 +81,22 @@ def full_name(node: ast.AST, imported: Mapping[str, Use]) -> str | None:
         case ast.Call(func=ast.Name(id="__import__"), args=[ast.Constant(value=str(module)), *_]):
             return ".".join([module, *reversed(attributes)])
     return None
+
+
+def _named_types(tree: ast.Module) -> set[int]:
+    """The nodes of annotations that only name types, by identity."""
+    named: set[int] = set()
+    for node in ast.walk(tree):
+        for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            parts = list(ast.walk(annotation)) if isinstance(annotation, ast.AST) else []
+            if all(isinstance(part, _PARTS_OF_A_TYPE) for part in parts):
+                asked = {id(part.value) for part in parts if isinstance(part, ast.Subscript)}
+                named.update(id(part) for part in parts if id(part) not in asked)
+    return named
+
+
+_PARTS_OF_A_TYPE = (
+    ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.BitOr,
+    ast.Load,
+)  # fmt: skip
+"""What `dict[str, np.ndarray] | None` is made of. Of what is subscripted, code does run: that is a use."""
