@@ -9,13 +9,13 @@ Covered: errors of the compiler come before those of signatures, since it tells 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 from cuda_gym.core.device import Device
-from cuda_gym.core.findings import Build, BuildForm
+from cuda_gym.core.findings import Build, BuildForm, Diagnostic
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.device_rules import device_rule_warnings
@@ -72,31 +72,36 @@ def build_submission(
         build = toolchain.build(submission, deadline_s=deadline_s)
     if build.form is BuildForm.EXTENSION:
         require_own_kernels(Path(build.library), task.library)
-        warnings = (*stream_warnings(files), *print_warnings(files), *operator_warnings(source))
-        return replace(build, diagnostics=(*build.diagnostics, *warnings))
-    launchers = parse_launchers(files, required=not launches_directly(source))
-    warnings = (
-        *stream_warnings(files),
-        *extern_c_warnings(files, source),
-        *print_warnings(files),
-        *device_rule_warnings(files),
-        *operator_warnings(source),
-        *call_warnings(
-            source,
-            {
-                launcher.name: Signature(
-                    num_arguments=len(launcher.arguments), signature=str(launcher)
-                )
-                for launcher in launchers
-            },
-            {
-                kernel.name: Signature(
-                    num_arguments=len(kernel.arguments),
-                    signature=str(kernel),
-                    problem=kernel.problem,
-                )
-                for kernel in parse_kernels(files)
-            },
-        ),
-    )
+    warnings = _warnings(source, files, has_launchers=build.form is not BuildForm.EXTENSION)
     return replace(build, diagnostics=(*build.diagnostics, *warnings))
+
+
+def _warnings(
+    source: str, files: Mapping[str, str], *, has_launchers: bool
+) -> Iterator[Diagnostic]:
+    """What the texts tell beyond errors.
+
+    Raises:
+        CompileError: a launcher cannot be called, or there is none.
+    """
+    yield from stream_warnings(files)
+    yield from print_warnings(files)
+    yield from operator_warnings(source)
+    if not has_launchers:
+        return
+    launchers = parse_launchers(files, required=not launches_directly(source))
+    yield from extern_c_warnings(files, source)
+    yield from device_rule_warnings(files)
+    yield from call_warnings(
+        source,
+        {
+            launcher.name: Signature(num_arguments=len(launcher.arguments), signature=str(launcher))
+            for launcher in launchers
+        },
+        {
+            kernel.name: Signature(
+                num_arguments=len(kernel.arguments), signature=str(kernel), problem=kernel.problem
+            )
+            for kernel in parse_kernels(files)
+        },
+    )
