@@ -36,12 +36,15 @@ class JudgeFolder:
     read, never written."""
     device: str = "auto"
     """`cpu`, `cuda`, `cuda:1`, ...; `auto` is the best that can be driven here."""
+    explain: bool = False
+    """Tell which checks were made, and what each found."""
     json: bool = False
-    """Print the Verdict as one JSON document."""
+    """Print the Verdict as one JSON document; with --explain, the checks as well."""
 
     def run(self, screen: Screen) -> ExitCode:
         """Judge it."""
         from cuda_gym.cli.devices import judge_of
+        from cuda_gym.cli.explanation import explain, explanation_view
         from cuda_gym.cli.screen import FIRST_RUN
         from cuda_gym.cli.submission_folder import read_submission
         from cuda_gym.cli.verdict_view import verdict_view
@@ -57,5 +60,10 @@ class JudgeFolder:
         ):
             verdict = judge.judge(sized_for(task, judge.device), submission)
         screen.show(verdict_view(verdict, submission))
-        screen.give(as_plain(verdict))
+        plain = as_plain(verdict)
+        if self.explain:
+            screen.show("")
+            screen.show(explanation_view(verdict))
+            plain = {**plain, "checks": as_plain(explain(verdict))}
+        screen.give(plain)
         return code_of_verdict(verdict)
