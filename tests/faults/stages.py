@@ -1,0 +1,109 @@
+"""Judgements that are caught at a certain moment, and the processes that take part in them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.faults.traces import children
+from tests.judge.cpu_cases import CALL, FORWARD, model_with
+
+from cuda_gym.core.findings import Findings
+from cuda_gym.core.task import Task
+from cuda_gym.core.verdict import Verdict
+from cuda_gym.judge.judge import Judge
+
+SLOW = model_with(
+    f"time.sleep(0.15)\n{FORWARD.strip()}\n{CALL.strip()}\nreturn out", top="import time\n"
+)
+"""Right; long enough in its draws and in its race to be caught there."""
+_PATIENCE_S = 30.0
+
+
+def during(
+    judge: Judge, task: Task, stage: str, strike: Callable[[], None], *, races: bool
+) -> Findings | Verdict:
+    """Judge a slow submission, and strike when it has reached a stage: `draws` or `race`."""
+    results: list[Findings | Verdict] = []
+
+    def work() -> None:
+        results.append(judge.judge(task, SLOW) if races else judge.verify(task, SLOW))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        reached = {"draws": lambda: has_candidate(judge), "race": lambda: is_racing(judge)}[stage]
+        wait_for(reached)
+        time.sleep(0.3)
+        strike()
+    finally:
+        thread.join()
+    return results[0]
+
+
+def wait_for(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not reached():
+        assert time.monotonic() < deadline, "the judgement never came so far"
+        time.sleep(0.01)
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+def zygote(judge: Judge) -> int:
+    process = judge._pool._zygote
+    assert process is not None
+    return process._process.pid
+
+
+def reference(judge: Judge) -> int:
+    return next(iter(judge._pool._references.values())).worker._process.pid
+
+
+def dry(judge: Judge) -> int:
+    worker = judge._pool._dry
+    assert worker is not None
+    return _pid(worker._pidfd)
+
+
+def warden(judge: Judge) -> int:
+    """Of the candidate, which is not the dry one."""
+    return next(pid for pid in _wardens(judge) if not judge._pool._dry or dry(judge) not in children(pid))
+
+
+def candidate(judge: Judge) -> int:
+    return children(warden(judge))[0]
+
+
+def has_candidate(judge: Judge) -> bool:
+    if judge._pool._zygote is None:
+        return False
+    spare = int(judge._pool._dry is not None and not judge._pool._dry.ended)
+    return sum(bool(children(pid)) for pid in _wardens(judge)) > spare
+
+
+def is_racing(judge: Judge) -> bool:
+    """Whether somebody holds the device for himself."""
+    path: Path = judge._lock._device
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _wardens(judge: Judge) -> list[int]:
+    return children(zygote(judge))
+
+
+def _pid(pidfd: int) -> int:
+    lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
