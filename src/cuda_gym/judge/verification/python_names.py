@@ -3,7 +3,8 @@
     import torch.nn.functional as F
     F.relu(x)                           uses torch.nn.functional.relu
 
-Covered: `import` and `from` in any scope, aliases, `__import__("name")` with a plain string.
+Covered: `import` and `from` in any scope, aliases; `__import__("name")`, `sys.modules["name"]` and
+`getattr(module, "name")` with plain strings.
 
 Not covered: names that are computed. A name that the source also binds in another way (a parameter,
 an assignment) is left out: it may mean something else. So is one that only says of which type something
@@ -16,7 +17,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-__all__ = ["Use", "full_name", "imported_names", "used_names"]
+__all__ = ["Use", "attribute_of", "full_name", "imported_names", "used_names"]
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ def used_names(tree: ast.Module, imported: Mapping[str, Use]) -> Iterator[Use]:
     """Every use of an imported name, with the attributes that follow it."""
     inner = _named_types(tree)
     for node in ast.walk(tree):  # an attribute comes before what it is an attribute of
-        if isinstance(node, ast.Attribute):
-            inner.add(id(node.value))
+        if (found := attribute_of(node)) is not None:
+            inner.add(id(found[0]))
         if id(node) not in inner and (name := full_name(node, imported)):
             yield Use(name, getattr(node, "lineno", 1))
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*" and node.module:
@@ -72,15 +73,49 @@ def used_names(tree: ast.Module, imported: Mapping[str, Use]) -> Iterator[Use]:
 def full_name(node: ast.AST, imported: Mapping[str, Use]) -> str | None:
     """The name in full, where it begins with an imported one."""
     attributes: list[str] = []
-    while isinstance(node, ast.Attribute):
-        attributes.append(node.attr)
-        node = node.value
-    if isinstance(node, ast.Name) and node.id in imported:
-        return ".".join([imported[node.id].name, *reversed(attributes)])
+    while (found := attribute_of(node)) is not None:
+        node, name = found
+        attributes.append(name)
+    module = _module_name(node, imported)
+    return None if module is None else ".".join([module, *reversed(attributes)])
+
+
+def attribute_of(node: ast.AST) -> tuple[ast.AST, str] | None:
+    """What an attribute is asked of, and its name, as `os.fork` and as `getattr(os, "fork")`."""
     match node:
-        case ast.Call(func=ast.Name(id="__import__"), args=[ast.Constant(value=str(module)), *_]):
-            return ".".join([module, *reversed(attributes)])
+        case ast.Attribute(value=owner, attr=name):
+            return owner, name
+        case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(name)), *_]):
+            return owner, name
     return None
+
+
+def _module_name(node: ast.AST, imported: Mapping[str, Use]) -> str | None:
+    """What a name stands for, or the module that `__import__` or `sys.modules` is asked for."""
+    match node:
+        case ast.Name(id=local) if local in imported:
+            return imported[local].name
+        case ast.Call(func=ast.Name(id="__import__"), args=[ast.Constant(value=str(module)), *_]):
+            return module
+        case ast.Subscript(value=table, slice=ast.Constant(value=str(module))):
+            return module if _is_table_of_modules(table, imported) else None
+        case ast.Call(
+            func=ast.Attribute(value=table, attr="get"), args=[ast.Constant(value=str(module)), *_]
+        ):
+            return module if _is_table_of_modules(table, imported) else None
+    return None
+
+
+def _is_table_of_modules(node: ast.AST, imported: Mapping[str, Use]) -> bool:
+    """Whether it is `sys.modules`, through whatever module it was reached."""
+    match node:
+        case ast.Name(id=local) if local in imported:
+            return imported[local].name == "sys.modules"
+        case ast.Attribute(value=ast.Name(id=local), attr="modules") if local in imported:
+            return imported[local].name == "sys"
+        case ast.Attribute(value=ast.Attribute(attr="sys"), attr="modules"):
+            return True
+    return False
 
 
 def _named_types(tree: ast.Module) -> set[int]:

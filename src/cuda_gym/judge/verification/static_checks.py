@@ -22,7 +22,12 @@ from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError, Refused, UnsupportedOnDevice
 from cuda_gym.judge.verification.cpp_text import includes, line_of, mask, own_functions
 from cuda_gym.judge.verification.model_class import require_model
-from cuda_gym.judge.verification.python_names import Use, imported_names, used_names
+from cuda_gym.judge.verification.python_names import (
+    Use,
+    attribute_of,
+    imported_names,
+    used_names,
+)
 
 __all__ = ["check_kernels", "check_model"]
 
@@ -59,7 +64,7 @@ _RULES = (
     ),
     _Rule(
         name="network",
-        names=frozenset({"socket", "urllib", "requests", "http", "httpx", "aiohttp"}),
+        names=frozenset({"socket", "_socket", "urllib", "requests", "http", "httpx", "aiohttp"}),
         reason="which needs a network; there is none while a submission is judged: remove it",
     ),
     _Rule(
@@ -82,6 +87,7 @@ _RULES = (
         reason=f"which lets torch compute; {_KERNEL}",
     ),
 )
+_FOREIGN = {name.partition(".")[0] for rule in _RULES for name in rule.names} - {"torch"}
 _HANDS_OUT_MEMORY = frozenset({"numpy", "__array__", "__dlpack__"})
 _INLINE = "torch.utils.cpp_extension.load_inline"
 _LOAD = "torch.utils.cpp_extension.load"
@@ -96,7 +102,7 @@ _VENDOR_HEADER = re.compile(
 )
 _FORBIDDEN_CALL = re.compile(
     r"(?<![\w.>:])(?P<qualifier>(?:\w++\s*+)?::\s*+)?"
-    r"(?P<name>system|popen|fork|vfork|dlopen)\s*+\("
+    r"(?P<name>system|popen|v?fork|dlm?open|dlv?sym|posix_spawnp?|execv?p?e|execvp?|syscall|ptrace)\s*+\("
 )
 _CONSTRUCTOR = re.compile(
     r"__attribute__\s*\(\(\s*(?:\w+\s*,\s*)*_*constructor|\[\[\s*gnu\s*::\s*constructor"
@@ -126,7 +132,7 @@ def check_model(source: str, *, device: Device, library: tuple[str, ...]) -> tup
         f"{_MODEL}:{use.line} uses {use.name}, {rule.reason}. (Rule: {rule.name}.)"
         for use in uses
         for rule in _RULES
-        if use.name not in (_INLINE, _LOAD) and any(use.is_below(name) for name in rule.names)
+        if use.name not in (_INLINE, _LOAD) and _breaks(use, rule)
     ]
     refusals += [
         f"{_MODEL}:{use.line} uses {use.name}, which compiles files that are no part of a submission; "
@@ -135,12 +141,12 @@ def check_model(source: str, *, device: Device, library: tuple[str, ...]) -> tup
         if use.name == _LOAD
     ]
     refusals += [
-        f"{_MODEL}:{node.lineno} calls .{node.func.attr}(), which hands a tensor's memory to another "
+        f"{_MODEL}:{node.lineno} calls .{called[1]}(), which hands a tensor's memory to another "
         f"library; {_KERNEL}. (Rule: other compute libraries.)"
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _HANDS_OUT_MEMORY
+        and (called := attribute_of(node.func))
+        and called[1] in _HANDS_OUT_MEMORY
     ]
     if refusals:
         raise Refused("\n".join(dict.fromkeys(refusals)))
@@ -191,6 +197,17 @@ def check_kernels(files: Mapping[str, str], library: tuple[str, ...]) -> tuple[s
     if refusals:
         raise Refused("\n".join(dict.fromkeys(refusals)))
     return tuple(dict.fromkeys(evidence))
+
+
+def _breaks(use: Use, rule: _Rule) -> bool:
+    """Whether a rule forbids a name: `ctypes.CDLL`, and what torch has imported, `torch.ctypes.CDLL`."""
+    first, *parts = use.name.split(".")
+    if first == "torch":
+        inner = next((n for n, part in enumerate(parts) if part in _FOREIGN), None)
+        beyond = None if inner is None else Use(".".join(parts[inner:]), use.line)
+        if beyond is not None and any(beyond.is_below(name) for name in rule.names):
+            return True
+    return any(use.is_below(name) for name in rule.names)
 
 
 def _parse(source: str) -> ast.Module:
