@@ -279,6 +279,12 @@ def test_what_reaches_out_of_a_kernel_is_refused_with_its_line(line: str, fact: 
     assert fact in str(caught.value)
 
 
+def test_an_include_of_a_macro_is_no_cuda_for_any_device() -> None:
+    source = '// #include X\n#define FILE "/etc/passwd"\n#include FILE\n'
+    with pytest.raises(CompileError, match=r"kernels/a.cu:3: error: an #include of something comp"):
+        check_kernels({"kernels/a.cu": source}, ())
+
+
 def test_a_vendor_library_is_evidence_where_the_task_allows_none() -> None:
     files = {"kernels/a.cu": "#include <cublas_v2.h>\n"}
     assert check_kernels(files, ()) == ("kernels/a.cu:1 includes 'cublas_v2.h'",)

@@ -95,6 +95,7 @@ _CPP = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 _FORBIDDEN_HEADER = re.compile(
     r"thread|pthread\.h|unistd\.h|dlfcn\.h|fstream|sys/.*|/.*|(?:.*/)?\.\./.*"
 )
+_COMPUTED_INCLUDE = re.compile(r"^[^\S\n]*#[^\S\n]*include\b[^\S\n]*(?![<\"\s])", re.MULTILINE)
 _REGISTRY = "../binding_registry.h"
 """Beside kernels/ in CUDA Agent's folder: where its bindings are noted."""
 _VENDOR_HEADER = re.compile(
@@ -166,6 +167,7 @@ def check_kernels(files: Mapping[str, str], library: tuple[str, ...]) -> tuple[s
     """The facts of CUDA C++ sources that a reader of their Verdict should know.
 
     Raises:
+        CompileError: they include what only the preprocessor knows.
         Refused: they include or call what reaches out of the kernel.
     """
     refusals: list[str] = []
@@ -173,6 +175,7 @@ def check_kernels(files: Mapping[str, str], library: tuple[str, ...]) -> tuple[s
     masked = {path: mask(text) for path, text in sorted(files.items()) if path.endswith(_CPP)}
     own = {name for code in masked.values() for name in own_functions(code)}
     for path, code in masked.items():
+        _require_plain_includes(path, code)
         for line, header in includes(code, files[path]):
             if _FORBIDDEN_HEADER.fullmatch(header) and header != _REGISTRY:
                 refusals.append(
@@ -197,6 +200,19 @@ def check_kernels(files: Mapping[str, str], library: tuple[str, ...]) -> tuple[s
     if refusals:
         raise Refused("\n".join(dict.fromkeys(refusals)))
     return tuple(dict.fromkeys(evidence))
+
+
+def _require_plain_includes(path: str, code: str) -> None:
+    """See to it that every included file is named: a macro could name one of the machine."""
+    if match := _COMPUTED_INCLUDE.search(code):
+        place = Diagnostic(
+            severity=Severity.ERROR,
+            message="an #include of something computed is not allowed; "
+            "include a file of the submission or a header of CUDA or C++ by its name",
+            file=path,
+            line=line_of(code, match.start()),
+        )
+        raise CompileError(str(place), (place,))
 
 
 def _breaks(use: Use, rule: _Rule) -> bool:
