@@ -210,3 +210,24 @@ def test_the_interval_holds_the_median_and_repeats() -> None:
     low, high = bootstrap_interval(ratios)
     assert low <= 1.0 <= high
     assert (low, high) == bootstrap_interval(ratios)
+
+
+def test_who_lies_in_the_pairs_that_our_clock_leaves_out_gains_a_tenth() -> None:
+    watched = Pair(reference_us=(1000.0,), candidate_us=(900.0,), wall_us=900.0, protocol_us=0.0)
+    false = Pair(reference_us=(1000.0,), candidate_us=(1.0,), wall_us=900.0)
+    timing = summarise([watched, false] * 4, PLAN, timer="wall")
+    assert timing.speedup <= 1.1 * 1000.0 / 900.0
+    assert timing.time_us >= 900.0 / 1.1
+
+
+def test_who_is_honest_in_one_pair_and_lies_in_the_others_gains_a_tenth() -> None:
+    honest = Pair(reference_us=(1000.0,), candidate_us=(900.0,), wall_us=900.0, protocol_us=0.0)
+    false = Pair(reference_us=(1000.0,), candidate_us=(1.0,), wall_us=900.0, protocol_us=0.0)
+    timing = summarise([honest] + [false] * 5, PLAN, timer="wall")
+    assert timing.speedup == pytest.approx(1.1 * 1000.0 / 900.0)
+
+
+def test_no_call_is_believed_to_take_no_time() -> None:
+    reference = ScriptedReference(10.0)
+    raced = race(reference, ScriptedCandidate(reference, 0.0, hidden=10.0), PLAN)
+    assert summarise(raced.pairs, PLAN, timer="wall").time_us == PLAN.least_us

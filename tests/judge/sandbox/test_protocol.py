@@ -122,3 +122,8 @@ def test_a_number_that_is_not_finite_is_refused(number: str) -> None:
 def test_deep_nesting_is_a_protocol_error() -> None:
     with pytest.raises(ProtocolError):
         decode(b"[" * 100_000, (Reply,))
+
+
+def test_half_a_surrogate_pair_becomes_text() -> None:
+    body = b'{"v": 1, "type": "Failed", "kind": "raised", "message": "a\\ud800b"}'
+    assert decode(body, (Failed,)).message == "a?b"

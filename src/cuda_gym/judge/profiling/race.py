@@ -137,6 +137,7 @@ def race(
                 reference_first=len(pairs) % 2 == 0,
                 dry_tolerance=plan.dry_tolerance if _wants_dry_run(pairs, plan) else None,
                 gates_us=probe.gates_us,
+                least_us=plan.least_us,
                 waited_us=waited_us,
             )
         )
@@ -254,6 +255,7 @@ def _race_once(
     reference_first: bool,
     dry_tolerance: float | None,
     gates_us: tuple[float, float],
+    least_us: float,
     waited_us: Callable[[], float],
 ) -> Pair:
     """One block of each side on the same new contents; outputs of all timed calls are checked.
@@ -275,10 +277,13 @@ def _race_once(
     if dry_tolerance is not None:
         filled = candidate.run(num_candidate, dropped=dropped, gate_us=gate_us, dry=True)
         protocol_us = (filled.wall_us - sum(filled.call_us)) * (1.0 + dry_tolerance)
+    ours_us, theirs_us = (
+        tuple(max(us, least_us) for us in block.call_us) for block in (ours, theirs)
+    )
     return Pair(
-        reference_us=ours.call_us[dropped : dropped + num_reference],
-        candidate_us=theirs.call_us[dropped:],
-        dropped_us=theirs.call_us[:dropped],
+        reference_us=ours_us[dropped : dropped + num_reference],
+        candidate_us=theirs_us[dropped:],
+        dropped_us=theirs_us[:dropped],
         wall_us=theirs.wall_us,
         protocol_us=protocol_us,
         waiting=max(waiting, _late(ours), _late(theirs)) if gate_us else waiting,

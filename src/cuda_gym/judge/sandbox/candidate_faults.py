@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from cuda_gym.errors import CandidateError
+import signal
+from collections.abc import Mapping
 
-__all__ = ["CandidateCrash", "DeviceStopped", "FoundByCheck"]
+from cuda_gym.errors import AgentError, CandidateError, Refused, WrongOutput
+
+__all__ = ["CandidateCrash", "DeviceStopped", "FoundByCheck", "failure", "signal_name"]
+
+_MOST_TOLD = 8192
+"""Characters of a message for the agent."""
 
 
 class CandidateCrash(CandidateError):
@@ -23,3 +29,30 @@ class DeviceStopped(CandidateError):
 
 class FoundByCheck(CandidateError):
     """A checking build stopped a kernel; the message is what it found, a line of JSON each."""
+
+
+def failure(kind: str, message: str) -> AgentError:
+    """What a candidate has told of its failure, cut to what somebody would read.
+
+    Args:
+        kind: As `messages.Failed` has it.
+        message: For the agent, or findings.
+    """
+    told = message if kind == "found" else message[:_MOST_TOLD]
+    return _FAILURES.get(kind, CandidateError)(told)
+
+
+def signal_name(number: int) -> str:
+    """As `signal` names it."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+_FAILURES: Mapping[str, type[AgentError]] = {
+    "wrong": WrongOutput,
+    "refused": Refused,
+    "found": FoundByCheck,
+    "fault": DeviceStopped,
+}

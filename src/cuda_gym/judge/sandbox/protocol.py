@@ -106,7 +106,8 @@ def _read(hint: Any, value: Any, name: str) -> Any:
     if isinstance(hint, type) and type(value) is hint:
         if isinstance(value, float) and not math.isfinite(value):
             raise ProtocolError(f"{name} is not finite.")
-        return value
+        # Half a surrogate pair is JSON, but no text that a file or a terminal takes.
+        return value.encode(errors="replace").decode() if isinstance(value, str) else value
     raise ProtocolError(f"{name} is no {getattr(hint, '__name__', hint)}: {str(value)[:80]!r}.")
 
 

@@ -15,19 +15,20 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from cuda_gym.errors import (
-    AgentError,
     CandidateError,
     CandidateTimeout,
-    Refused,
     WorkerLost,
-    WrongOutput,
 )
-from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped, FoundByCheck
+from cuda_gym.judge.sandbox.candidate_faults import (
+    CandidateCrash,
+    failure,
+    signal_name,
+)
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, DeadlinePassed, Drain
+from cuda_gym.judge.sandbox.freezing import stopped_at
 from cuda_gym.judge.sandbox.messages import (
     Born,
     Ended,
@@ -43,16 +44,12 @@ from cuda_gym.judge.sandbox.messages import (
     Run,
 )
 from cuda_gym.judge.sandbox.protocol import ProtocolError
+from cuda_gym.judge.sandbox.run_claims import require_possible_load, require_possible_run
 
 _START_S = 60.0
 _OPEN_S = 60.0
 """A driver that is loaded for the first time, on a machine with many GPUs, takes its time."""
 
-_FAILURES: Mapping[str, type[AgentError]] = {
-    "wrong": WrongOutput,
-    "refused": Refused,
-    "found": FoundByCheck,
-}
 _ENDED_ALREADY = "The submission's process has ended already."
 _LAST_WORDS_S = 0.5
 _GONE_S = 2.0
@@ -136,13 +133,11 @@ class CandidateWorker:
         Raises:
             AgentError: it failed, crashed, timed out or was refused.
         """
-        reply, _ = self._ask(message, (weights,), Loaded, deadline_s)
-        return reply  # type: ignore[no-any-return]
+        return self._load(message, weights, deadline_s)
 
     def reload(self, message: Reload, weights: int, *, deadline_s: float) -> Loaded:
         """Overwrite the weights. Raises like `load`."""
-        reply, _ = self._ask(message, (weights,), Loaded, deadline_s)
-        return reply  # type: ignore[no-any-return]
+        return self._load(message, weights, deadline_s)
 
     def run(
         self, message: Run, inputs: int, outputs: int, *, deadline_s: float
@@ -153,9 +148,7 @@ class CandidateWorker:
             Its claims, and our seconds.
         """
         reply, wall_s = self._ask(message, (inputs, outputs), Ran, deadline_s)
-        if len(reply.call_ns) != len(message.inputs) or min(reply.call_ns, default=0) < 0:
-            self.close()
-            raise CandidateError(f"The submission's process claims {len(reply.call_ns)} calls.")
+        require_possible_run(reply, len(message.inputs))
         return reply, wall_s
 
     def rest(self, *, deadline_s: float) -> None:
@@ -185,6 +178,12 @@ class CandidateWorker:
             self._channel.close()
             self._printed.close()
 
+    def _load(self, message: Load | Reload, weights: int, deadline_s: float) -> Loaded:
+        reply: Loaded
+        reply, _ = self._ask(message, (weights,), Loaded, deadline_s)
+        require_possible_load(reply)
+        return reply
+
     def _ask(
         self,
         message: Load | Reload | Run | Rest,
@@ -201,7 +200,8 @@ class CandidateWorker:
                 kind, Failed, deadline=start + deadline_s, drains=(self._printed,)
             )
             self._freeze(True)
-            wall_s = time.monotonic() - start
+            stopped = stopped_at(self._pidfd, start + deadline_s) if self._freezes else None
+            wall_s = (stopped or time.monotonic()) - start
         except ChannelClosed:
             raise CandidateCrash(self._how_it_ended()) from None
         except DeadlinePassed:
@@ -217,9 +217,7 @@ class CandidateWorker:
         for descriptor in stray:
             os.close(descriptor)
         if isinstance(reply, Failed):
-            if reply.kind == "fault":
-                raise DeviceStopped(reply.message)
-            raise _FAILURES.get(reply.kind, CandidateError)(reply.message)
+            raise failure(reply.kind, reply.message)
         return reply, wall_s
 
     def wait_until_open(self) -> None:
@@ -267,24 +265,24 @@ class CandidateWorker:
             signal.pidfd_send_signal(self._pidfd, number)
 
     def _how_it_ended(self) -> str:
-        """The fault, the signal or the exit code."""
-        self._ended.wait(timeout=5.0)
+        """The fault, the signal or the exit code.
+
+        Raises:
+            WorkerLost: nobody knows, for what watches over it is gone, too.
+        """
+        gone = self._ended.wait(timeout=5.0)
         for _ in range(64):
             if self._printed.closed:
                 break
             self._printed.read()
         end, lines = self.end, self._printed.text.splitlines()
         self.close()
+        # One that has only closed its channel is still there, and that is its own doing.
+        if gone and (end is None or end.exit_code is end.signal is None):
+            raise WorkerLost("The process that watches over a candidate was lost.")
         if end is not None and end.exit_code == _FAULT_EXIT and lines:
             return f"The submission crashed: {lines[-1].strip()}."
         if end is not None and end.signal is not None:
-            return f"The submission crashed with {_signal_name(end.signal)}."
+            return f"The submission crashed with {signal_name(end.signal)}."
         code = "unknown" if end is None else end.exit_code
         return f"The submission ended its process (exit code {code}) before it answered."
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
