@@ -75,7 +75,9 @@ def dry(judge: Judge) -> int:
 
 def warden(judge: Judge) -> int:
     """Of the candidate, which is not the dry one."""
-    return next(pid for pid in _wardens(judge) if not judge._pool._dry or dry(judge) not in children(pid))
+    return next(
+        pid for pid in _wardens(judge) if not judge._pool._dry or dry(judge) not in children(pid)
+    )
 
 
 def candidate(judge: Judge) -> int:

@@ -53,7 +53,6 @@ def test_after_a_kill_the_next_submission_is_judged_and_nothing_is_left(
         lambda: stages.kill(_VICTIMS[who](own_judge)),
         races=stage == "race",
     )
-    print(who, stage, result.outcome, result.summary)
     expected = Outcome.MACHINE_ERROR if who in _OURS else Outcome.RUNTIME_ERROR
     after = own_judge.judge(scale_task, scale_submission)
     assert after.outcome is Outcome.CORRECT, after.summary

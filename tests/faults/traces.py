@@ -26,15 +26,18 @@ def traces() -> Counter[str]:
     found: Counter[str] = Counter()
     for pid in descendants(os.getpid()):
         found[f"process {_command(pid)}"] += 1
-    for entry in os.listdir("/proc/self/fd"):
+    for entry in Path("/proc/self/fd").iterdir():
         try:
-            target = os.readlink(f"/proc/self/fd/{entry}")
+            target = str(entry.readlink())
         except OSError:  # the listing's own
             continue
         if not target.startswith(("/proc/", "/dev/")):
             found[f"descriptor {re.sub(r'[0-9]+', 'N', target)}"] += 1
     for path in Path(tempfile.gettempdir()).iterdir():
-        found[f"folder {re.sub(r'-.*', '', path.name)}"] += 1
+        if not path.name.startswith(
+            "torchinductor_"
+        ):  # headers that torch keeps for its next compilation
+            found[f"folder {re.sub(r'-.*', '', path.name)}"] += 1
     found["lock held"] = sum(map(_is_held, Path(tempfile.gettempdir()).glob("*/*.lock")))
     return +found
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cuda_gym.errors import Refused, WrongOutput
+from cuda_gym.errors import AgentError, Refused, WorkerLost, WrongOutput
 from cuda_gym.judge.profiling.race import Block
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import called
@@ -165,16 +165,26 @@ class CandidateBlocks:
     def run(
         self, count: int, *, dropped: int = 0, gate_us: float = 0.0, dry: bool = False
     ) -> Block:
-        """Claimed microseconds of each call, and our own of the whole block."""
+        """Claimed microseconds of each call, and our own of the whole block.
+
+        Raises:
+            AgentError: the candidate failed.
+            WorkerLost: the one that calls nothing did, which is no submission's fault.
+        """
         contents = self._reference.contents
         assert contents is not None
         worker = self._dry if dry else self._candidate
-        ran, wall_s = worker.run(
-            contents.message(count, dropped=dropped, dry=dry, gate_us=gate_us),
-            contents.inputs,
-            contents.outputs,
-            deadline_s=self._deadlines.run_s * 3,
-        )
+        try:
+            ran, wall_s = worker.run(
+                contents.message(count, dropped=dropped, dry=dry, gate_us=gate_us),
+                contents.inputs,
+                contents.outputs,
+                deadline_s=self._deadlines.run_s * 3,
+            )
+        except AgentError as error:
+            if dry:
+                raise WorkerLost(f"The process that calls nothing was lost: {error}") from error
+            raise
         if not dry:
             require_launches(ran, count + dropped)
         return _block(ran.call_ns, ran.host_ns, ran.num_ungated, wall_us=wall_s * 1e6)

@@ -61,6 +61,7 @@ class Ended:
     exit_code: int | None
     """None where a signal ended it."""
     signal: int | None
+    """Neither is there where its warden was killed: nobody knows."""
 
 
 # Said to a candidate, which is not trusted

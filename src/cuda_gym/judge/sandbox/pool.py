@@ -214,7 +214,10 @@ class WorkerPool:
         """
         zygote = self._living_zygote()
         with self._lock:
-            if self._dry is None or self._dry.ended:
+            if self._dry is not None and self._dry.ended:
+                self._dry.close()
+                self._dry = None
+            if self._dry is None:
                 self._dry = zygote.fork(self._device, memory_bytes=self._memory_bytes)
             dry = self._dry
         try:
@@ -273,6 +276,8 @@ class WorkerPool:
         with self._lock:
             if self._zygote is not None and self._zygote.lost:
                 self._zygote.close()
+                if self._dry is not None:
+                    self._dry.close()
                 self._zygote = self._dry = None
             if self._zygote is None:
                 self._zygote = ZygoteWorker()

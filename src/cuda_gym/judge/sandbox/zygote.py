@@ -92,10 +92,8 @@ class Zygote:
                 return
             candidate = self._wardens.pop(pid, None)
             if candidate is not None:
-                code = os.waitstatus_to_exitcode(status)
-                died = -code if code < 0 else None
-                code_or_none = None if code < 0 else code
-                self._channel.send(Ended(candidate=candidate, exit_code=code_or_none, signal=died))
+                code, signal_ = _how_it_ended(os.waitstatus_to_exitcode(status))
+                self._channel.send(Ended(candidate=candidate, exit_code=code, signal=signal_))
 
 
 def _watch_over(
@@ -130,11 +128,25 @@ def _watch_over(
     _end_descendants()
     shutil.rmtree(folder, ignore_errors=True)
     code = os.waitstatus_to_exitcode(status)
+    if code == -signal.SIGKILL:
+        os._exit(_KILLED_EXIT)
     if code < 0:
-        if -code != signal.SIGKILL:
-            signal.signal(-code, signal.SIG_DFL)
+        signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os._exit(code)
+
+
+def _how_it_ended(code: int) -> tuple[int | None, int | None]:
+    """Exit code and signal of a candidate, from how its warden ended; neither where that one was killed."""
+    if code == _KILLED_EXIT:
+        return None, signal.SIGKILL
+    if code == -signal.SIGKILL:
+        return None, None
+    return (code, None) if code >= 0 else (None, -code)
+
+
+_KILLED_EXIT = 128 + signal.SIGKILL
+"""Of a warden whose candidate was killed; one that is killed itself cannot say so."""
 
 
 def _become_candidate(
@@ -237,6 +249,9 @@ def main() -> None:
     with contextlib.suppress(ChannelClosed):
         channel.send(Ready(torch=torch.__version__, threads=threads))
         Zygote(channel).serve()
+    own_folder = os.environ.get("CUDA_GYM_OWN_FOLDER")
+    if own_folder:  # a judge that was killed cannot
+        shutil.rmtree(own_folder, ignore_errors=True)
     os._exit(0)  # nothing is left to be torn down in order
 
 

@@ -28,7 +28,10 @@ class ZygoteWorker:
     def __init__(self) -> None:
         self._channel, theirs = Channel.pair()
         self._folder = tempfile.TemporaryDirectory(prefix="cuda_gym-", ignore_cleanup_errors=True)
-        self._process = spawn("cuda_gym.judge.sandbox.zygote", theirs, TMPDIR=self._folder.name)
+        folder = self._folder.name
+        self._process = spawn(
+            "cuda_gym.judge.sandbox.zygote", theirs, TMPDIR=folder, CUDA_GYM_OWN_FOLDER=folder
+        )
         self._numbers = itertools.count(1)
         self._candidates: dict[int, tuple[CandidateWorker | None, threading.Event]] = {}
         self._lock = threading.Lock()
@@ -115,3 +118,6 @@ class ZygoteWorker:
         except (ProtocolError, OSError, ValueError):
             self._lost = True
             self._ready.set()
+            with self._lock:  # its candidates die with it, and nobody is left to tell how
+                for _, event in self._candidates.values():
+                    event.set()
