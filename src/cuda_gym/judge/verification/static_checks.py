@@ -95,7 +95,7 @@ _CPP = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 _FORBIDDEN_HEADER = re.compile(
     r"thread|pthread\.h|unistd\.h|dlfcn\.h|fstream|sys/.*|/.*|(?:.*/)?\.\./.*"
 )
-_COMPUTED_INCLUDE = re.compile(r"^[^\S\n]*#[^\S\n]*include\b[^\S\n]*(?![<\"\s])", re.MULTILINE)
+_COMPUTED_INCLUDE = re.compile(r"^[^\S\n]*#[^\S\n]*include[^\S\n]++[\w?]", re.MULTILINE)
 _REGISTRY = "../binding_registry.h"
 """Beside kernels/ in CUDA Agent's folder: where its bindings are noted."""
 _VENDOR_HEADER = re.compile(
