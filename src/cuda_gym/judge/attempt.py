@@ -108,7 +108,7 @@ class Attempt:
                         reference.probe()
                 finally:
                     self._rest(reference)
-        except (AgentError, MachineError) as error:
+        except (AgentError, MachineError, OSError) as error:
             self._conclude_error(error)
         finally:
             self._dismiss()
@@ -161,7 +161,7 @@ class Attempt:
                 return
             with means.pool.reference(self._task) as reference:
                 memory = means.checks.run(self._task, self._submission, reference, build)
-        except (AgentError, MachineError) as error:
+        except (AgentError, MachineError, OSError) as error:
             self._conclude_error(error)
             return
         clean = "The memory check found nothing."
@@ -274,7 +274,7 @@ class Attempt:
             self.profile, self._task, self._submission, reference, build
         )
 
-    def _conclude_error(self, error: AgentError | MachineError) -> None:
+    def _conclude_error(self, error: AgentError | MachineError | OSError) -> None:
         """The end, with what was compiled, run and printed until then."""
         if isinstance(error, (CandidateCrash, CandidateTimeout, DeviceStopped)) and self._candidate:
             # Whoever is judged next finds the device without its kernels and its memory.

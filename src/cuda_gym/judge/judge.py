@@ -140,7 +140,7 @@ class Judge:
                 held=self._lock.shared if self._facts.builds_disturb else contextlib.nullcontext,
                 deadline_s=self._config.deadlines.build_s,
             )
-        except (AgentError, MachineError) as error:
+        except (AgentError, MachineError, OSError) as error:
             return conclude_error(error)
         cached = ", unchanged since an earlier build" if build.cached else ""
         return Findings(

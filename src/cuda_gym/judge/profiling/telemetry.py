@@ -80,9 +80,13 @@ def _clock_mhz() -> float | None:
 
 
 def _temperature_c() -> float | None:
+    try:
+        paths = list(Path("/sys/class/thermal").glob("thermal_zone*/temp"))
+    except OSError:
+        return None
     values = [
         int(text) / 1000.0
-        for path in Path("/sys/class/thermal").glob("thermal_zone*/temp")
+        for path in paths
         for text in _lines(str(path))[:1]
         if text.lstrip("-").isdecimal()
     ]

@@ -37,6 +37,8 @@ def require_memory(
     """
     before = reference.probe()
     if before is None:
+        if lacking is not None:
+            raise lacking
         return
     if lacking is None and before.free >= _LEAST_FREE * before.total:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import sys
@@ -50,12 +51,27 @@ def serve(channel: Channel) -> None:
         except CudaGymError as error:
             reply = Fault(error=type(error).__name__, message=str(error))
         except Exception as error:  # noqa: BLE001 - a task's own code may raise anything
-            kind = "OutOfDeviceMemory" if is_out_of_memory(error) else "BadTask"
             told = f"The reference raised {type(error).__name__}: {error}"
-            reply = Fault(error=kind, message=told)
+            reply = Fault(error=_whose(error), message=told)
         channel.send(reply, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _whose(error: BaseException) -> str:
+    """The error of ours that one of Python's stands for, with those that caused it."""
+    if is_out_of_memory(error):
+        return "OutOfDeviceMemory"
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return "StorageError"
+    cause = error.__cause__ or error.__context__
+    return "BadTask" if cause is None else _whose(cause)
+
+
+_NO_ROOM = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE,
+)  # fmt: skip
+"""A disk that is full, broken or read-only; too many open files. No task can help it."""
 
 
 def main() -> None:

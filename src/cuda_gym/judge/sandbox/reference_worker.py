@@ -23,7 +23,11 @@ class ReferenceWorker:
 
     def __init__(self) -> None:
         self._channel, theirs = Channel.pair()
-        self._process = spawn("cuda_gym.judge.sandbox.reference_process", theirs)
+        try:
+            self._process = spawn("cuda_gym.judge.sandbox.reference_process", theirs)
+        except OSError:
+            self._channel.close()
+            raise
         self._lock = threading.Lock()
 
     @property

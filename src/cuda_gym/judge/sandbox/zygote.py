@@ -71,13 +71,16 @@ class Zygote:
         warden = os.fork()
         if warden == 0:
             own_pids = self._namespaces and (self._fresh_proc or not message.needs_proc)
-            _watch_over(
-                message,
-                descriptors,
-                self._channel,
-                namespaces=self._namespaces,
-                own_pids=own_pids,
-            )
+            try:
+                _watch_over(
+                    message,
+                    descriptors,
+                    self._channel,
+                    namespaces=self._namespaces,
+                    own_pids=own_pids,
+                )
+            finally:  # no file, no memory, no process could be had: it must not go on as a zygote
+                os._exit(1)
         self._wardens[warden] = message.candidate
         for descriptor in descriptors:
             os.close(descriptor)

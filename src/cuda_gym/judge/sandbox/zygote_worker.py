@@ -26,12 +26,17 @@ class ZygoteWorker:
     """The judge's end of the zygote. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._channel, theirs = Channel.pair()
         self._folder = tempfile.TemporaryDirectory(prefix="cuda_gym-", ignore_cleanup_errors=True)
         folder = self._folder.name
-        self._process = spawn(
-            "cuda_gym.judge.sandbox.zygote", theirs, TMPDIR=folder, CUDA_GYM_OWN_FOLDER=folder
-        )
+        self._channel, theirs = Channel.pair()
+        try:
+            self._process = spawn(
+                "cuda_gym.judge.sandbox.zygote", theirs, TMPDIR=folder, CUDA_GYM_OWN_FOLDER=folder
+            )
+        except OSError:
+            self._channel.close()
+            self._folder.cleanup()
+            raise
         self._numbers = itertools.count(1)
         self._candidates: dict[int, tuple[CandidateWorker | None, threading.Event]] = {}
         self._lock = threading.Lock()
@@ -58,24 +63,18 @@ class ZygoteWorker:
             WorkerLost: where the zygote is gone or never became ready.
         """
         self.wait()
-        ours, end = Channel.pair()
-        reading, writing = os.pipe2(os.O_CLOEXEC)
         number, ended = next(self._numbers), threading.Event()
         with self._lock:
             self._candidates[number] = (None, ended)
-            try:
-                fork = Fork(
-                    candidate=number,
-                    needs_proc=device.kind != "cpu",
-                    memory_bytes=memory_bytes,
-                )
-                self._channel.send(fork, (end.fileno(), writing))
-            except ChannelClosed as error:
-                raise WorkerLost("The process that forks candidates is gone.") from error
-            finally:
-                end.close()
-                os.close(writing)
-        worker = CandidateWorker.announced(ours, Drain(reading), ended)
+        ours, printed = self._ask(
+            Fork(candidate=number, needs_proc=device.kind != "cpu", memory_bytes=memory_bytes)
+        )
+        try:
+            worker = CandidateWorker.announced(ours, printed, ended)
+        except WorkerLost:
+            ours.close()
+            printed.close()
+            raise
         with self._lock:
             if number in self._candidates:
                 self._candidates[number] = (worker, ended)
@@ -100,6 +99,28 @@ class ZygoteWorker:
         self._channel.hang_up()
         end(self._process)
         self._folder.cleanup()
+
+    def _ask(self, fork: Fork) -> tuple[Channel, Drain]:
+        """The channel to a candidate that is being forked, and what it will print."""
+        reading, writing = os.pipe2(os.O_CLOEXEC)
+        printed = Drain(reading)
+        try:
+            ours, end = Channel.pair()
+        except OSError:
+            os.close(writing)
+            printed.close()
+            raise
+        with self._lock:
+            try:
+                self._channel.send(fork, (end.fileno(), writing))
+            except ChannelClosed as error:
+                ours.close()
+                printed.close()
+                raise WorkerLost("The process that forks candidates is gone.") from error
+            finally:
+                end.close()
+                os.close(writing)
+        return ours, printed
 
     def _listen(self) -> None:
         try:

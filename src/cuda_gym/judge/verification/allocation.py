@@ -8,6 +8,7 @@ there only a request for more than the machine has is the task's fault.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -44,6 +45,8 @@ def is_out_of_memory(error: BaseException) -> bool:
     (True, True)
     """
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
     return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
 

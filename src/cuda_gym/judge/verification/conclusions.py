@@ -29,8 +29,15 @@ _OUTCOMES: tuple[tuple[type[Exception], Outcome], ...] = (
 )
 
 
-def conclude_error(error: AgentError | MachineError) -> Findings:
-    """The outcome that an error stands for."""
+def conclude_error(error: AgentError | MachineError | OSError) -> Findings:
+    """The outcome that an error stands for; one of the system is what it refused to the judge itself.
+
+    >>> conclude_error(OSError(24, "Too many open files")).summary
+    'This machine refused something to the judge: [Errno 24] Too many open files. Free it, and judge again.'
+    """
+    if isinstance(error, OSError):
+        refused = f"This machine refused something to the judge: {error}."
+        error = MachineError(f"{refused} Free it, and judge again.")
     outcome = next(outcome for kind, outcome in _OUTCOMES if isinstance(error, kind))
     diagnostics = getattr(error, "diagnostics", ())
     return Findings(outcome=outcome, summary=str(error), diagnostics=diagnostics)
