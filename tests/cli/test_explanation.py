@@ -6,7 +6,7 @@ import pytest
 
 from cuda_gym.cli.explanation import CheckState, explain
 from cuda_gym.core.findings import Build, DrawFindings, Findings, MemoryFinding, Outcome
-from cuda_gym.core.verdict import Fingerprint, Timing, Verdict
+from cuda_gym.core.verdict import Fingerprint, KernelTime, Profile, Timing, Verdict
 
 BUILD = Build(key="k", library="k.so", toolchain="g++ 12", build_s=0.5, cached=False)
 PRINT = Fingerprint(
@@ -52,6 +52,24 @@ def verdict(outcome: Outcome, **found: object) -> Verdict:
 
 def states(of: Verdict) -> dict[str, CheckState]:
     return {one.check: one.state for one in explain(of)}
+
+
+def test_what_the_texts_tell_is_told_and_decides_nothing() -> None:
+    build = replace(BUILD, evidence=("model_new.py:9 calls exec()",))
+    told = {
+        one.check: one for one in explain(verdict(Outcome.CORRECT, draws=(RIGHT,), build=build))
+    }
+    assert told["rules of the text"].state is CheckState.PASSED
+    assert "model_new.py:9 calls exec()" in told["rules of the text"].found
+
+
+def test_how_much_of_a_call_its_kernels_take_is_told() -> None:
+    kernel = KernelTime(name="scale", launches=1, total_us=2.0)
+    profile = Profile(call_us=8.0, kernels=(kernel,))
+    of = replace(verdict(Outcome.CORRECT, draws=(RIGHT,)), profile=profile)
+    told = {one.check: one for one in explain(of)}
+    assert told["kernels"].state is CheckState.TOLD
+    assert "25%" in told["kernels"].found
 
 
 def test_a_correct_verdict_tells_of_every_check() -> None:

@@ -45,7 +45,7 @@ class Explained:
 
 _NAMES = (
     "rules of the text", "build", "walls", "hidden draws", "form, and inputs", "launches", "memory",
-    "race", "the judge's clock", "floor", "device",
+    "race", "the judge's clock", "floor", "kernels", "device",
 )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def _until_the_race(verdict: Verdict) -> Iterator[Explained]:
     if outcome is Outcome.REFUSED and findings.build is None:
         yield _failed("rules of the text", findings.summary)
         return
-    yield _passed("rules of the text", "nothing that the task forbids is named")
+    yield _passed("rules of the text", _about_text(findings.build))
     if findings.build is None:
         yield _failed("build", findings.summary)
         return
@@ -148,10 +148,19 @@ def _around_the_race(verdict: Verdict, timing: Timing) -> Iterator[Explained]:
             f"{describe_time(floor.time_us)}; the submission takes {describe_time(timing.time_us)}"
         )
         yield Explained(check="floor", state=CheckState.TOLD, found=found)
+    share = verdict.profile and verdict.profile.kernel_share
+    found = "not known" if share is None else f"{share:.0%} of a call, by its own account"
+    yield Explained(check="kernels", state=CheckState.TOLD, found=found)
     others = verdict.telemetry and verdict.telemetry.num_other_processes
     throttled = verdict.telemetry and verdict.telemetry.throttled
     found = f"{others or 'no'} other process(es) on it, throttled: {throttled or 'no'}"
     yield Explained(check="device", state=CheckState.TOLD, found=found)
+
+
+def _about_text(build: Build | None) -> str:
+    found = "nothing that the task forbids is named"
+    evidence = "" if build is None else "; ".join(build.evidence)
+    return f"{found}; of note, and no reason: {evidence}" if evidence else found
 
 
 def _about_build(build: Build, findings: Findings) -> str:

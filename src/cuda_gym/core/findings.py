@@ -176,6 +176,9 @@ class Build:
     kernels: tuple[KernelResources, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     """Warnings; a build with errors does not exist."""
+    evidence: tuple[str, ...] = ()
+    """What its texts tell that a reader of the Verdict should know, though it breaks no rule: it decides
+    nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -154,6 +154,20 @@ class Profile:
     no_counters: str = ""
     """Why there are none, where they were asked for."""
 
+    @property
+    def kernel_share(self) -> float | None:
+        """The part of a call that is spent in kernels and library calls; None where that is not known.
+
+        A small one may be honest: where little is to be done, or memory is set to zero.
+
+        >>> kernel = KernelTime(name="scale", launches=1, total_us=2.0)
+        >>> Profile(call_us=8.0, kernels=(kernel,)).kernel_share
+        0.25
+        """
+        if not self.call_us:
+            return None
+        return min(1.0, sum(kernel.total_us for kernel in self.kernels) / self.call_us)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Telemetry:

@@ -63,17 +63,21 @@ def build_submission(
     source = submission.text("model_new.py")
     if source is None:
         raise CompileError("There is no model_new.py. Write one with a class ModelNew(nn.Module).")
-    check_model(source, device=device, library=task.library)
+    of_model = check_model(source, device=device, library=task.library)
     if device.kind == "cpu":
         require_no_bindings(submission)
     files = {path: text for path, text in submission.files if path != "model_new.py"}
-    check_kernels({**files, **inline_texts(source)}, task.library)
+    of_kernels = check_kernels({**files, **inline_texts(source)}, task.library)
     with held():
         build = toolchain.build(submission, deadline_s=deadline_s)
     if build.form is BuildForm.EXTENSION:
         require_own_kernels(Path(build.library), task.library)
     warnings = _warnings(source, files, has_launchers=build.form is not BuildForm.EXTENSION)
-    return replace(build, diagnostics=(*build.diagnostics, *warnings))
+    return replace(
+        build,
+        diagnostics=(*build.diagnostics, *warnings),
+        evidence=(*of_model, *of_kernels),
+    )
 
 
 def _warnings(
