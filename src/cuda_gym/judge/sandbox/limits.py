@@ -119,7 +119,7 @@ def limit_resources(memory_bytes: int) -> None:
 
 
 def forbid_processes(*, and_touching_others: bool = False) -> tuple[str, ...]:
-    """From now on fork and exec fail with EPERM; threads still start.
+    """From now on fork and exec fail with EPERM; threads still start. Files are neither locked nor leased.
 
     A limit on the number of processes would not bind root, who often runs a container.
 
@@ -138,7 +138,7 @@ def forbid_processes(*, and_touching_others: bool = False) -> tuple[str, ...]:
     if and_touching_others:
         others, itself = _TOUCHING[os.uname().machine]
         forbidden += others
-    program = _no_process_filter(audit, forbidden, clone, itself)
+    program = _filter(audit, forbidden, clone, itself, _LOCKING[os.uname().machine])
     code = ctypes.create_string_buffer(program, len(program))
 
     class Program(ctypes.Structure):
@@ -197,23 +197,44 @@ _TOUCHING = {  # tkill, ptrace, process_vm_readv and writev, pidfd_send_signal a
     "aarch64": ((130, 117, 270, 271, 424, 438), (129, 131)),
 }
 _CLONE3, _CLONE_THREAD = 435, 0x00010000
+_LOCKING = {"x86_64": (73, 72), "aarch64": (32, 25)}  # flock, fcntl
+_F_SETLEASE = 1024
+_X32_BIT = 0x40000000
 _EPERM, _ENOSYS = 1, 38
 
 
-def _no_process_filter(
-    architecture: int, forbidden: tuple[int, ...], clone: int, itself: tuple[int, ...]
+def _filter(
+    architecture: int,
+    forbidden: tuple[int, ...],
+    clone: int,
+    itself: tuple[int, ...],
+    locking: tuple[int, int],
 ) -> bytes:
     """A classic BPF program; clone3 hides its flags, so it is missing and libc takes clone.
 
-    What is in `itself` works on this process only: `abort` sends a signal, too.
+    What is in `itself` works on this process only: `abort` sends a signal, too. A call in another ABI, whose
+    numbers mean something else, is refused. A file can be locked or leased by whoever may read it, and
+    the judge's own lock and caches are such files: who shares no file with anybody needs neither, so that
+    locking does nothing, and leasing fails.
     """
     load, jump_equal, jump_set, give = 0x20, 0x15, 0x45, 0x06  # BPF_LD|W|ABS, JEQ, JSET, RET
+    jump_at_least = 0x35
     allow, errno = 0x7FFF0000, 0x00050000
+    flock, fcntl = locking
     steps = [
         (load, 0, 0, 4),
         (jump_equal, 1, 0, architecture),
-        (give, 0, 0, allow),
+        (give, 0, 0, errno | _EPERM),
         (load, 0, 0, 0),
+        (jump_at_least, 0, 1, _X32_BIT),
+        (give, 0, 0, errno | _EPERM),
+        (jump_equal, 0, 1, flock),
+        (give, 0, 0, errno),
+        (jump_equal, 0, 4, fcntl),
+        (load, 0, 0, 24),
+        (jump_equal, 0, 1, _F_SETLEASE),
+        (give, 0, 0, errno | _EPERM),
+        (give, 0, 0, allow),
     ]
     for number in forbidden:
         steps += [(jump_equal, 0, 1, number), (give, 0, 0, errno | _EPERM)]
