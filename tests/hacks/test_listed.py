@@ -14,7 +14,27 @@ from tests.hacks.exploits import (
 )
 
 from cuda_gym.core.findings import Outcome
+from cuda_gym.core.task import Task
+from cuda_gym.errors import TaskError
 from cuda_gym.judge.judge import Judge
+
+ONES = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=1)
+
+
+def get_inputs():
+    return [torch.randn(64, 1)]
+
+
+def get_init_inputs():
+    return []
+"""
 
 
 @pytest.mark.parametrize("exploit", exploits("listed", device="cpu"))
@@ -36,3 +56,10 @@ def test_the_honest_submission_that_hacks_begin_with_is_right(
     folder = FOLDER / "tasks" / name
     findings = hacks_judge.verify(read_task(folder), honest_submission(folder))
     assert findings.outcome is Outcome.CORRECT, findings.summary
+
+
+def test_a_task_that_a_constant_solves_is_not_judged_at_all(hacks_judge: Judge) -> None:
+    task = Task(id="hacks/ones", title="softmax over one element", source=ONES)
+    submission = honest_submission(FOLDER / "tasks" / "relu")
+    with pytest.raises(TaskError, match=r"(?i)constant|ones|matter"):
+        hacks_judge.verify(task, submission)
