@@ -27,6 +27,7 @@ from cuda_gym.judge.toolchains.extension_rules import (
 )
 from cuda_gym.judge.toolchains.function_places import extern_c_warnings
 from cuda_gym.judge.toolchains.launchers import parse_launchers
+from cuda_gym.judge.toolchains.library_rules import require_own_work
 from cuda_gym.judge.toolchains.print_warnings import print_warnings
 from cuda_gym.judge.toolchains.stream_warnings import stream_warnings
 from cuda_gym.judge.toolchains.toolchain import Toolchain
@@ -72,6 +73,8 @@ def build_submission(
         build = toolchain.build(submission, deadline_s=deadline_s)
     if build.form is BuildForm.EXTENSION:
         require_own_kernels(Path(build.library), task.library)
+    elif build.form is BuildForm.LIBRARY:
+        require_own_work(Path(build.library), task.library)
     warnings = _warnings(source, files, has_launchers=build.form is not BuildForm.EXTENSION)
     return replace(
         build,

@@ -22,7 +22,7 @@ from cuda_gym.judge.toolchains.extension_units import binding_place
 from cuda_gym.judge.toolchains.inline_sources import find_inline_extensions
 from cuda_gym.judge.toolchains.torch_files import find_torch
 
-__all__ = ["inline_texts", "require_no_bindings", "require_own_kernels"]
+__all__ = ["inline_texts", "require_no_bindings", "require_own_kernels", "vendor_call"]
 
 _VENDORS = {
     "cublas": ("gemm", "bmm"),
@@ -96,12 +96,19 @@ def require_own_kernels(library: Path, allowed: tuple[str, ...]) -> None:
         )
 
 
-def _fault(symbol: str, allowed: tuple[str, ...], operators: Path) -> str | None:
-    """What is wrong with a symbol, in words; None where it may be called."""
+def vendor_call(symbol: str, allowed: tuple[str, ...]) -> str | None:
+    """The symbol of a library of NVIDIA; empty where the task allows that, None where it is of no such library."""
     for vendor, calls in _VENDORS.items():
         if symbol.startswith(vendor) and re.fullmatch(rf"{vendor}[A-Z]\w*|{vendor}_\w+", symbol):
             # Handles and descriptors compute nothing, and are no use without what does.
-            return None if set(calls) & set(allowed) else symbol
+            return "" if set(calls) & set(allowed) else symbol
+    return None
+
+
+def _fault(symbol: str, allowed: tuple[str, ...], operators: Path) -> str | None:
+    """What is wrong with a symbol, in words; None where it may be called."""
+    if (called := vendor_call(symbol, allowed)) is not None:
+        return called or None
     name = qualified_name(symbol)
     if name.startswith(_PAST_DISPATCHER):
         if name.startswith("at::cuda::blas::") and set(_VENDORS["cublas"]) & set(allowed):
