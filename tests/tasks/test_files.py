@@ -182,6 +182,15 @@ def test_any_text_is_a_task_or_a_bad_task(text: str) -> None:
         task_from_source(text, id="text", origin="text", title="text")
 
 
+def test_half_a_surrogate_pair_is_no_text_of_a_task() -> None:
+    docstring = '"""Half of \\ud800"""\n' + KERNELBENCH
+    assert task_from_source(docstring, id="a/b", origin="b", title="b").title == "Half of ?"
+    for entry in ("title", "family"):
+        said = f"TASK = {{{entry!r}: '\\ud800'}}\n" + KERNELBENCH
+        with pytest.raises(BadTask, match=f"TASK\\['{entry}'\\] is"):
+            task_from_source(said, id="a/b", origin="b", title="b")
+
+
 def test_what_a_file_says_about_itself_is_no_part_of_the_source() -> None:
     told = KERNELBENCH.replace(
         "class Model", 'TASK = {\n    "band": "easy",  # a guess\n}\n\n\nclass Model'

@@ -66,6 +66,8 @@ def task_from_source(source: str, *, id: str, origin: str, title: str) -> Task:
     docstring = (ast.get_docstring(tree) or "").strip()
     first_line = docstring.split("\n", 1)[0].strip().removesuffix(".")
     chosen = said.get("title") or first_line or title or id
+    # A docstring may hold half a surrogate pair, which nothing can print.
+    chosen = chosen.encode("utf-8", "replace").decode()
     return Task(
         id=id,
         source=without_task_literal(source, tree),

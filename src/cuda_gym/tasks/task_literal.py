@@ -105,7 +105,12 @@ def _task_statement(tree: ast.Module) -> ast.Assign | ast.AnnAssign | None:
 
 
 def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    # Half a surrogate pair can be written as a literal, and neither printed nor stored.
+    return isinstance(value, str) and _is_encodable(value) and bool(value.strip())
+
+
+def _is_encodable(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _is_library(value: object) -> bool:
