@@ -8,7 +8,7 @@ infinities, which a task does not promise anything about.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ KINDS: Final = (
 )
 
 _SIZES: Final = ((7, 13, 5, 9), (33, 100, 17, 1), (65, 67, 64, 35), (3, 515, 2, 2), (2, 31, 6, 3))
+_IMAGES: Final = ((7, 13, 5, 9), (3, 10, 17, 1), (2, 3, 64, 35), (1, 5, 2, 2), (2, 31, 6, 3))
 _OTHER_SIZES: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
     "core/attention": (
         (2, 1, 33, 35),
@@ -42,6 +43,9 @@ _OTHER_SIZES: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
         (2, 3, 130, 17),
         (1, 1, 5, 7),
     ),
+    "core/batch_norm_relu": _IMAGES,
+    "core/global_avg_pool": _IMAGES,
+    "core/max_pool2d": _IMAGES,
     "core/conv2d_relu": (
         (2, 3, 5, 9, 7),
         (1, 8, 8, 32, 32),
@@ -153,16 +157,17 @@ def _varied(value: Any, kind: int) -> Any:
     if not isinstance(value, Tensor) or not value.is_floating_point():
         return value
     x = value.float()
-    changed = (
-        x,
-        x * 8.0,
-        x / 256.0,
-        x + 30.0,
-        x / (torch.rand(x.shape) + 0.05),
-        (x * 2.0).round() / 2.0,
-        x * (torch.rand(x.shape) < 0.1),
-        x[..., :1].expand_as(x) if x.ndim else x,
-    )[kind]
+    kinds: tuple[Callable[[], Tensor], ...] = (
+        lambda: x,
+        lambda: x * 8.0,
+        lambda: x / 256.0,
+        lambda: x + 30.0,
+        lambda: x / (torch.rand(x.shape) + 0.05),
+        lambda: (x * 2.0).round() / 2.0,
+        lambda: x * (torch.rand(x.shape) < 0.1),
+        lambda: x[..., :1].expand_as(x) if x.ndim else x,
+    )
+    changed = kinds[kind]()
     if bool((x >= 0).all()):
         changed = changed.abs()
     return changed.to(value.dtype).contiguous()
