@@ -123,3 +123,15 @@ def test_a_drain_keeps_head_and_tail_of_a_flood(ends: tuple[Channel, Channel]) -
     assert drain.text.endswith("last line\n")
     assert "bytes ...]" in drain.text
     assert len(drain.text) < 10_000
+
+
+def test_what_was_said_unasked_is_noticed_and_stays() -> None:
+    ours, raw = Channel.pair()
+    theirs = Channel(raw)
+    assert not ours.has_unread()
+    theirs.send(Reply(value=1))
+    assert ours.has_unread()
+    assert ours.receive(Reply)[0] == Reply(value=1)
+    theirs.close()
+    assert not ours.has_unread()
+    ours.close()

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from cuda_gym.judge.sandbox.draw_plan import called, plan_draws
+from cuda_gym.judge.sandbox.draw_plan import called, plan_draws, plan_hidden
 
 KINDS = ["ordinary", "spiky", "large_offset", "tiny_scale", "smaller_shape"]
 
@@ -37,3 +37,16 @@ def test_half_of_the_draws_are_under_other_weights_and_the_first_kind_under_both
 def test_dropped_calls_are_on_one_spare_content_and_timed_ones_on_the_others() -> None:
     assert called(3, dropped=2) == [0, 0, 1, 2, 3]
     assert called(3, dropped=0) == [0, 1, 2]
+
+
+def test_two_contents_of_a_race_hide_draws_of_two_kinds_that_have_the_ordinary_shape() -> None:
+    kinds = ["ordinary", "signed", "large offset", "spiky", "smaller shape"]
+    plans = [plan_hidden(kinds, random.Random(seed)) for seed in range(50)]
+    assert {len(set(plan.values())) for plan in plans} == {2}
+    assert {number for plan in plans for number in plan} == {3, 4, 5}
+    assert {kind for plan in plans for kind in plan.values()} == {"signed", "large offset", "spiky"}
+
+
+def test_what_a_task_cannot_bear_is_not_hidden() -> None:
+    assert plan_hidden(["ordinary", "larger shape"], random.Random(1)) == {}
+    assert set(plan_hidden(["ordinary", "spiky"], random.Random(1)).values()) == {"spiky"}

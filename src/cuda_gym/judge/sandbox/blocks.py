@@ -15,7 +15,7 @@ from typing import Any
 from cuda_gym.errors import AgentError, Refused, WorkerLost, WrongOutput
 from cuda_gym.judge.profiling.race import Block
 from cuda_gym.judge.sandbox.deadlines import Deadlines
-from cuda_gym.judge.sandbox.draw_plan import called
+from cuda_gym.judge.sandbox.draw_plan import called, plan_hidden
 from cuda_gym.judge.sandbox.messages import (
     Ran,
     RegionSpec,
@@ -94,6 +94,7 @@ class ReferenceBlocks:
         reference: Its process.
         deadlines: For each of its answers.
         generator: Of the seeds of contents.
+        kinds: Of hidden draws that the task can bear; some blocks hide one of another kind than the ordinary.
         settle_s: How long its threads go on spinning after a block.
     """
 
@@ -103,8 +104,12 @@ class ReferenceBlocks:
         deadlines: Deadlines,
         generator: random.Random,
         *,
+        kinds: Sequence[str],
         settle_s: float,
     ) -> None:
+        self._hides = plan_hidden(kinds, generator)
+        self._num_made = 0
+        self._num_checked = 0
         self._settle_s = settle_s
         self._reference = reference
         self._deadlines = deadlines
@@ -114,8 +119,13 @@ class ReferenceBlocks:
     def new_contents(self, count: int, *, spare: bool = False) -> int:
         """Make `count` inputs that nobody has seen, and a spare one; bytes of one call."""
         self.close()
+        kind, self._num_made = self._hides.get(self._num_made), self._num_made + 1
+        place = self._generator.randrange(max(1, min(count, self._num_checked))) + spare
         value, (inputs, outputs) = self._call(
-            "contents", count=count + spare, seed=self._generator.getrandbits(48)
+            "contents",
+            count=count + spare,
+            seed=self._generator.getrandbits(48),
+            hidden=kind and {"number": place, "kind": kind},
         )
         self.contents = Contents.of(value, inputs, outputs)
         return self.contents.content_bytes
@@ -129,12 +139,17 @@ class ReferenceBlocks:
     def check(self, count: int) -> None:
         """Compare the candidate's outputs with the compiled reference's."""
         value, _ = self._call("check", count=count)
-        ratio = float(value["error_ratio"])
+        self._num_checked = count
+        ratio, kind = float(value["error_ratio"]), value["kind"]
         if not ratio <= 1.0:
+            why = (
+                "Every call has new inputs; nothing may be kept from an earlier one."
+                if kind == "ordinary"
+                else f"Its inputs are those of a {kind!r} draw: a call has to bear them, timed or not."
+            )
             raise WrongOutput(
                 "An output of a timed call is wrong, though the untimed ones were right: "
-                f"its error is {ratio:.3g} times what is allowed. Every call has new inputs; "
-                "nothing may be kept from an earlier one."
+                f"its error is {ratio:.3g} times what is allowed. {why}"
             )
 
     def close(self) -> None:
@@ -194,7 +209,7 @@ class CandidateBlocks:
         contents = self._reference.contents
         assert contents is not None
         ran, _ = self._candidate.run(
-            contents.message(_PROFILED_CALLS, time_kernels=True),
+            contents.message(min(_PROFILED_CALLS, len(contents.trees)), time_kernels=True),
             contents.inputs,
             contents.outputs,
             deadline_s=self._deadlines.run_s,

@@ -38,7 +38,7 @@ def failure(kind: str, message: str) -> AgentError:
         kind: As `messages.Failed` has it.
         message: For the agent, or findings.
     """
-    told = message if kind == "found" else message[:_MOST_TOLD]
+    told = message if kind == "found" else message[:_MOST_TOLD] or "The submission failed."
     return _FAILURES.get(kind, CandidateError)(told)
 
 

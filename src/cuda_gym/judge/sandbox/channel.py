@@ -62,6 +62,13 @@ class Channel:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
+    def has_unread(self) -> bool:
+        """Whether the other side has said something that nobody has read yet."""
+        try:
+            return bool(self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except OSError:
+            return False
+
     def send(self, message: Message, descriptors: tuple[int, ...] = ()) -> None:
         """Send one message, and duplicates of the descriptors with it.
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cuda_gym.judge.sandbox.messages import (
     Tree,
 )
 
-__all__ = ["PlannedDraw", "called", "plan_draws"]
+__all__ = ["PlannedDraw", "called", "plan_draws", "plan_hidden"]
+
+_LIKE_ORDINARY = ("signed", "large offset", "tiny scale", "spiky")
+"""Kinds of draws that have the shape of the ordinary one, so that nobody can tell from their form."""
+_FIRST_HIDING, _LAST_HIDING = 3, 5
+"""Numbers of contents, among which two hide something: after the probes and the first pair, and before the
+shortest race ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,3 +59,19 @@ def called(count: int, dropped: int) -> list[int]:
     [0, 1]
     """
     return [0] * dropped + list(range(bool(dropped), count + bool(dropped)))
+
+
+def plan_hidden(kinds: Sequence[str], generator: random.Random) -> dict[int, str]:
+    """Which contents of a race hide a draw, and of which kind: the number of the contents to the kind.
+
+    Args:
+        kinds: What the task can bear.
+        generator: Secret.
+
+    >>> plan_hidden(["ordinary", "larger shape"], random.Random(0))
+    {}
+    """
+    hard = [kind for kind in kinds if kind in _LIKE_ORDINARY]
+    numbers = range(_FIRST_HIDING, _LAST_HIDING + 1)
+    chosen = generator.sample(numbers, min(2, len(hard)))
+    return dict(zip(chosen, generator.sample(hard, len(chosen)), strict=True))

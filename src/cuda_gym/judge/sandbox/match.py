@@ -182,7 +182,11 @@ class Match:
             AgentError: the candidate failed, was wrong, or its clock is refused.
         """
         ours = ReferenceBlocks(
-            self._reference, self._deadlines, self._generator, settle_s=plan.settle_s
+            self._reference,
+            self._deadlines,
+            self._generator,
+            kinds=self._opened["draws"],
+            settle_s=plan.settle_s,
         )
         theirs = CandidateBlocks(self._candidate, dry, ours, self._deadlines)
         try:

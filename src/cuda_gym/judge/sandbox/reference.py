@@ -22,23 +22,21 @@ import torch
 from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Work
-from cuda_gym.errors import WrongOutput
+from cuda_gym.errors import MachineError, TaskError, WrongOutput
 from cuda_gym.judge.profiling.roofline import number_format
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.draw_plan import called
 from cuda_gym.judge.sandbox.handout import Handout, region_spec
-from cuda_gym.judge.sandbox.messages import (
-    Tree,
-)
+from cuda_gym.judge.sandbox.messages import Tree
 from cuda_gym.judge.sandbox.outputs import changed_input
 from cuda_gym.judge.sandbox.records import load_record, save_record
+from cuda_gym.judge.sandbox.timed_outputs import HiddenContent, worst_output
 from cuda_gym.judge.sandbox.timed_reference import TimedReference, with_threads
 from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 from cuda_gym.judge.verification.admission import Admission, OutputSpec, admit
 from cuda_gym.judge.verification.allocation import free_bytes
-from cuda_gym.judge.verification.correctness import timed_error_ratio
 from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs, perturbed_state
 from cuda_gym.judge.verification.nests import tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
@@ -64,6 +62,7 @@ class Reference:
         """Draws that were made ahead, by the seed of the weights, kind and seed."""
         self._weights_seed = 0
         self._ran: list[list[torch.Tensor]] = []
+        self._hidden: HiddenContent | None = None
         self._first_timed = 0
         """Of the latest contents: behind one that is spare."""
         self._eager_is_due = False
@@ -187,7 +186,7 @@ class Reference:
 
     def rest(self) -> Answer:
         """Nobody is being judged: let go of draws and contents, for others may need the memory."""
-        self._handout = self._trial = None
+        self._handout = self._trial = self._hidden = None
         self._stock.clear()
         self._ran = []
         self._device.give_memory_back()
@@ -199,13 +198,19 @@ class Reference:
             key = self._key("rates", task="")
             return as_plain(known_rates(self._records, key, self._device.torch_device)), ()
 
-    def contents(self, *, count: int, seed: int) -> Answer:
-        """New ordinary inputs for one block of each side."""
+    def contents(self, *, count: int, seed: int, hidden: Mapping[str, Any] | None = None) -> Answer:
+        """New ordinary inputs for one block of each side, one of them a hidden draw if memory bears that."""
         ordinary = DrawKind.ORDINARY
         if self._trial is None or self._trial.draw.kind is not ordinary:
             self.draw(kind=ordinary.value, seed=seed, repeats=1)
         assert self._trial is not None
         batches = [self._reference.make_inputs(seed + i) for i in range(count)]
+        self._hidden = None
+        if hidden is not None:
+            with contextlib.suppress(TaskError, MachineError):
+                trial, number = self._try(hidden["kind"], seed + count), hidden["number"]
+                self._hidden = HiddenContent(number=number, trial=trial)
+                batches[number] = trial.draw.inputs
         answer = self._hand_out(batches, self._trial.eager)
         self._device.evict_caches(self._handout.input_bytes if self._handout else 0)
         return answer
@@ -216,7 +221,7 @@ class Reference:
         calls = [self._handout.call(number) for number in called(count, dropped)]
         self._ran = []
         timed = self._timed.run(calls, gate_ns=gate_ns, and_eager=self._eager_is_due)
-        self._ran = timed.kept[dropped:]
+        self._ran = timed.kept[max(0, dropped - 1) :]
         self._first_timed = int(dropped > 0)
         self._eager_is_due = False
         self._device.evict_caches(self._handout.input_bytes)
@@ -235,15 +240,15 @@ class Reference:
         assert self._handout is not None
         assert self._trial is not None
         self._require_unchanged()
-        worst = 0.0
-        handout, expected, first = self._handout, self._trial.expected, self._first_timed
-        delivered = handout.delivered(first, first + count)
         with with_threads(self._num_threads):
-            for number, (outputs, ours) in enumerate(zip(delivered, self._ran, strict=False)):
-                inputs = handout.call(first + number)
-                ratio = timed_error_ratio(outputs, ours, expected, inputs)
-                worst = max(worst, ratio) if ratio == ratio else float("inf")
-        return {"error_ratio": repr(worst)}, ()
+            worst = worst_output(
+                self._handout,
+                self._ran,
+                self._trial.expected,
+                count=self._first_timed + count,
+                hidden=self._hidden,
+            )
+        return {"error_ratio": repr(worst.error_ratio), "kind": worst.kind}, ()
 
     def _move_weights(self, seed: int) -> dict[str, torch.Tensor]:
         self._model.load_state_dict(self._initial)

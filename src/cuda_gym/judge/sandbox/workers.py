@@ -191,6 +191,9 @@ class CandidateWorker:
         kind: type[Any],
         deadline_s: float,
     ) -> tuple[Any, float]:
+        if self._is_open and self._channel.has_unread():
+            self.close()
+            raise CandidateError("The submission's process spoke out of turn: nobody had asked it.")
         self._freeze(False)
         self.wait_until_open()
         start = time.monotonic()

@@ -1,0 +1,77 @@
+"""Whether the outputs of a timed block are right: of all calls that were timed, and of one that was not.
+
+Among the contents of some blocks one is hidden that is not ordinary: it is judged as a hidden draw is. So who
+notices that calls are timed, and computes in them what suffices for ordinary values only, is found out.
+
+Covered: the spare content of the calls that do not count, whose work would else be left out. Not covered: what
+is wrong with a wrong output; the draws before the race tell that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from cuda_gym.judge.sandbox.handout import Handout
+from cuda_gym.judge.verification.budget import Expected
+from cuda_gym.judge.verification.correctness import timed_error_ratio
+from cuda_gym.judge.verification.trial import Trial
+
+__all__ = ["HiddenContent", "Worst", "worst_output"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HiddenContent:
+    """A hidden draw among the contents of a block."""
+
+    number: int
+    """Of its content."""
+    trial: Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worst:
+    """The output that is furthest off."""
+
+    error_ratio: float
+    """Its error over what is allowed; infinite where it is not even comparable."""
+    kind: str
+    """Of the draw that it belongs to."""
+
+
+def worst_output(
+    handout: Handout,
+    compiled: Sequence[Sequence[Tensor]],
+    expected: Sequence[Expected],
+    *,
+    count: int,
+    hidden: HiddenContent | None,
+) -> Worst:
+    """Compare what a candidate delivered for the first contents of a block.
+
+    Args:
+        handout: The contents, and where outputs came back.
+        compiled: What the compiled model returned for each content.
+        expected: Of the ordinary draw: its allowances are used.
+        count: How many contents the candidate was called on.
+        hidden: Which of them is judged by gold.
+    """
+    worst = Worst(error_ratio=0.0, kind="ordinary")
+    delivered = handout.delivered(0, count)
+    for number, (outputs, ours) in enumerate(zip(delivered, compiled, strict=False)):
+        if hidden is not None and number == hidden.number:
+            findings = hidden.trial.judge(outputs)
+            ratio = findings.error_ratio if findings.error_ratio is not None else math.inf
+            ratio = min(ratio, 1.0) if findings.passed else max(ratio, 2.0)
+            found = Worst(error_ratio=ratio, kind=findings.name)
+        else:
+            ratio = timed_error_ratio(outputs, ours, expected, handout.call(number))
+            found = Worst(error_ratio=ratio, kind="ordinary")
+        if math.isnan(found.error_ratio):
+            return Worst(error_ratio=math.inf, kind=found.kind)
+        if found.error_ratio > worst.error_ratio:
+            worst = found
+    return worst
