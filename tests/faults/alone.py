@@ -64,4 +64,3 @@ def wait_until(reached: Callable[[], bool]) -> None:
     deadline = time.monotonic() + _PATIENCE_S
     while not reached():
         assert time.monotonic() < deadline, "it never came so far"
-        time.sleep(0.0005)

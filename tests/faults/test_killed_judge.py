@@ -48,16 +48,11 @@ _MOMENTS: dict[str, tuple[str, _Moment]] = {
 @pytest.mark.parametrize("name", _MOMENTS)
 def test_a_judge_can_be_killed_while_it(name: str, cache_folder: Path, tmp_path: Path) -> None:
     step, reached = _MOMENTS[name]
-    with judging_alone(cache_folder, tmp_path, "verify", step) as (process, line):
+    with judging_alone(cache_folder, tmp_path, "verify", *[step] * 20) as (process, line):
         line("verify correct")
         line(f"{step} begins")
         wait_until(lambda: reached(cache_folder, tmp_path, process))
         kill_with_traces(process)
-    assert not [
-        path.name
-        for path in tmp_path.iterdir()
-        if path.name.startswith("cuda_gym-") and any(path.glob("tmp*"))
-    ]
     assert outcomes(cache_folder, tmp_path, "build", "judge") == ["correct", "correct"]
     left = {path.name for path in tmp_path.iterdir() if not path.name.startswith("torchinductor_")}
     assert len(left) == 1, f"more than the folder of locks: {left}"

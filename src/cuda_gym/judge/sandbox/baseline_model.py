@@ -8,6 +8,7 @@ from typing import Any
 from torch import nn
 
 from cuda_gym.errors import MissingTool, NotAdmitted
+from cuda_gym.judge.verification.machine_faults import machine_fault
 
 __all__ = ["compile_model"]
 
@@ -17,6 +18,7 @@ def compile_model(model: nn.Module, inputs: Sequence[Any]) -> Callable[..., Any]
 
     Raises:
         MissingTool: there is no C++ compiler.
+        MachineError: there is no memory or disk for it.
         NotAdmitted: torch.compile cannot compile it.
     """
     import torch._dynamo
@@ -27,6 +29,9 @@ def compile_model(model: nn.Module, inputs: Sequence[Any]) -> Callable[..., Any]
         with torch.no_grad():
             compiled(*inputs)
     except Exception as error:
+        fault = machine_fault(error)
+        if fault is not None:
+            raise fault from error
         reason = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
         if "compiler" in reason.lower() and "cpp" in reason.lower():
             raise MissingTool(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import socket
 import sys
 
-from cuda_gym.errors import CudaGymError, NotAdmitted
+from cuda_gym.errors import BadTask, CudaGymError, NotAdmitted
 from cuda_gym.judge.sandbox import limits
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.messages import (
@@ -17,7 +16,7 @@ from cuda_gym.judge.sandbox.messages import (
     Request,
 )
 from cuda_gym.judge.sandbox.reference import Reference
-from cuda_gym.judge.verification.allocation import is_out_of_memory
+from cuda_gym.judge.verification.machine_faults import machine_fault
 
 _METHODS = {
     "open",
@@ -52,26 +51,11 @@ def serve(channel: Channel) -> None:
             reply = Fault(error=type(error).__name__, message=str(error))
         except Exception as error:  # noqa: BLE001 - a task's own code may raise anything
             told = f"The reference raised {type(error).__name__}: {error}"
-            reply = Fault(error=_whose(error), message=told)
+            fault = machine_fault(error) or BadTask(told)
+            reply = Fault(error=type(fault).__name__, message=str(fault))
         channel.send(reply, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
-
-
-def _whose(error: BaseException) -> str:
-    """The error of ours that one of Python's stands for, with those that caused it."""
-    if is_out_of_memory(error):
-        return "OutOfDeviceMemory"
-    if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        return "StorageError"
-    cause = error.__cause__ or error.__context__
-    return "BadTask" if cause is None else _whose(cause)
-
-
-_NO_ROOM = (
-    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE,
-)  # fmt: skip
-"""A disk that is full, broken or read-only; too many open files. No task can help it."""
 
 
 def main() -> None:
