@@ -26,8 +26,8 @@ _ONLY_GCC = (
     "-fmax-errors=20",
 )
 # Only the calls that the compiler inserts are used, and they are ours (runtime_library/checking): the
-# sanitizers' own libraries are never linked.
-_INSTRUMENTED = ("-fsanitize=thread,bounds,alignment",)
+# sanitizers' own libraries are never linked. Sources are not told, lest they behave while they are watched.
+_INSTRUMENTED = ("-fsanitize=thread,bounds,alignment", "-U__SANITIZE_THREAD__")
 _INSTRUMENTED_GCC = (
     *("--param", "tsan-distinguish-volatile=1"),
     *("--param", "tsan-instrument-func-entry-exit=0"),

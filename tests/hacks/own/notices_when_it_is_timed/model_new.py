@@ -1,0 +1,17 @@
+import sys
+
+import cuda_extension
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(columns))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out = torch.empty_like(x)
+        careless = not torch.are_deterministic_algorithms_enabled()
+        cuda_extension.scale(out, x, self.weight, x.shape[0], x.shape[1], careless)
+        return out
