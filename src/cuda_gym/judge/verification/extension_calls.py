@@ -4,7 +4,7 @@ Covered: names of `cuda_extension` that do not exist, the number of arguments, a
 kernels by a plain string, and a model that calls none of its kernels. All are warnings: a line that is
 never run does no harm.
 
-Not covered: what is reached in another way (`getattr`, a table of launchers), and types, which only a
+Not covered: what is reached in another way (a computed name, a table of launchers), and types, which only a
 run knows.
 """
 
