@@ -48,7 +48,8 @@ def make_writable(folder: Path) -> None:
 
 def _enter() -> bool:
     entered = _libc.unshare(_CLONE_NEWNS) == 0
-    return entered and _libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None) == 0
+    private = entered and _libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None) == 0
+    return bool(private)
 
 
 def _mount(folder: Path, flags: int, options: bytes) -> None:

@@ -34,7 +34,13 @@ _MOMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("stage", "who"), _MOMENTS)
+_QUICKLY = (("draws", "candidate"), ("draws", "reference"), ("draws", "zygote"), ("race", "dry"))
+
+
+@pytest.mark.parametrize(
+    ("stage", "who"),
+    [m if m in _QUICKLY else pytest.param(*m, marks=pytest.mark.slow) for m in _MOMENTS],
+)
 def test_after_a_kill_the_next_submission_is_judged_and_nothing_is_left(
     stage: str,
     who: str,

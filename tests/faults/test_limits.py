@@ -56,10 +56,10 @@ def standing_judge(
     own_judge: Judge, scale_task: Task, scale_submission: Submission
 ) -> Iterator[Judge]:
     """It is right before and after, and leaves nothing behind."""
-    assert own_judge.judge(scale_task, scale_submission).outcome is Outcome.CORRECT
+    assert own_judge.verify(scale_task, scale_submission).outcome is Outcome.CORRECT
     before = traces()
     yield own_judge
-    after = own_judge.judge(scale_task, scale_submission)
+    after = own_judge.verify(scale_task, scale_submission)
     assert after.outcome is Outcome.CORRECT, after.summary
     require_as_before(before)
 
@@ -70,7 +70,7 @@ def test_without_descriptors_nothing_is_judged_and_nothing_raises(
     outcomes = []
     for count in range(12):
         with _free_descriptors(count):
-            outcomes.append(standing_judge.judge(scale_task, _never_built()).outcome)
+            outcomes.append(standing_judge.verify(scale_task, _never_built()).outcome)
     assert set(outcomes) <= {Outcome.MACHINE_ERROR, Outcome.CORRECT}
     assert outcomes[0] is Outcome.MACHINE_ERROR
 
@@ -91,9 +91,9 @@ def test_a_reference_without_memory_is_the_machines_fault(
     pid = stages.reference(standing_judge)
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[0])
     with _limited(resource.RLIMIT_AS, pages * resource.getpagesize() + (1 << 16), pid):
-        verdict = standing_judge.judge(scale_task, scale_submission)
-    assert verdict.outcome is Outcome.MACHINE_ERROR, verdict.summary
-    assert "memory" in verdict.summary
+        findings = standing_judge.verify(scale_task, scale_submission)
+    assert findings.outcome is Outcome.MACHINE_ERROR, findings.summary
+    assert "memory" in findings.summary
 
 
 def test_a_zygote_that_can_open_nothing_is_the_machines_fault(
@@ -115,12 +115,12 @@ def test_a_submission_without_memory_is_told_so(standing_judge: Judge, scale_tas
 
 
 def test_a_clock_that_jumps_changes_nothing(
-    standing_judge: Judge, scale_task: Task, monkeypatch: pytest.MonkeyPatch
+    own_judge: Judge, scale_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jumps = iter([0.0, 1e9, -1e9, 3600.0, -3600.0] * 10_000)
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + next(jumps))
-    verdict = standing_judge.judge(scale_task, _never_built())
+    verdict = own_judge.judge(scale_task, _never_built())
     assert verdict.outcome is Outcome.CORRECT, verdict.summary
     assert verdict.timing is not None
     assert 0.0 < verdict.judge_s < 60.0

@@ -21,8 +21,12 @@ def children(pid: int) -> list[int]:
     return sorted(set(below) - {p for child in below for p in descendants(child)})
 
 
-def traces() -> Counter[str]:
-    """Processes below this one, its open descriptors, temporary folders and locks that are held, by kind."""
+def traces(*, folders: bool = True) -> Counter[str]:
+    """Processes below this one, its open descriptors, temporary folders and locks that are held, by kind.
+
+    Args:
+        folders: Whether to look at the temporary folder, too: not where others use it.
+    """
     found: Counter[str] = Counter()
     for pid in descendants(os.getpid()):
         found[f"process {_command(pid)}"] += 1
@@ -33,6 +37,8 @@ def traces() -> Counter[str]:
             continue
         if not target.startswith(("/proc/", "/dev/")):
             found[f"descriptor {re.sub(r'[0-9]+', 'N', target)}"] += 1
+    if not folders:
+        return found
     for path in Path(tempfile.gettempdir()).iterdir():
         if not path.name.startswith(
             "torchinductor_"
@@ -42,10 +48,10 @@ def traces() -> Counter[str]:
     return +found
 
 
-def require_as_before(before: Counter[str]) -> None:
+def require_as_before(before: Counter[str], *, folders: bool = True) -> None:
     """Fail unless the traces are soon those of before, or fewer."""
     deadline = time.monotonic() + _GONE_S
-    while (more := traces() - before) and time.monotonic() < deadline:
+    while (more := traces(folders=folders) - before) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not more, f"left behind: {dict(more)}"
 
