@@ -9,8 +9,7 @@ outputs are there and the candidate is frozen. What the same protocol costs with
 subtracted, and `dry_tolerance` of it for noise. What then remains, a call, may be `credited` times
 what is claimed; beyond that the times are scaled, so that a false clock gains these two and no more:
 little for a long call, much for one that is shorter than what handing over costs. `refused` times in every one of several
-undisturbed pairs, and the submission is refused. Not every pair has a dry run, and a submission may know
-which do; so no pair counts for much more than the best of those that our clock has looked at.
+undisturbed pairs, and the submission is refused. No pair counts for much more than the best that has a dry run.
 
 A pair during which threads had to wait for a core is disturbed: with two threads and a barrier, a
 neighbour turns 1 ms into 9. Disturbed pairs are left out. Where fewer than two are quiet,
@@ -23,7 +22,7 @@ import math
 import random
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cuda_gym.core.verdict import Timing
 from cuda_gym.errors import Refused
@@ -70,8 +69,7 @@ class TimingPlan:
     hidden_us: float = 30.0
     """A gap a call below this is the harness's own, and neither credited nor refused."""
     least_us: float = 2.0
-    """No call is believed to be shorter: Python alone takes longer to call forward, and that a launcher. Below
-    what is hidden from our clock nothing else bounds a false claim."""
+    """No call is believed to be shorter: Python alone takes longer to call forward, and that a launcher."""
     compares_best_walls: bool = False
     """Whether our clock compares the best block of the race with the best dry run of it, instead of those of
     one pair: where contents are mapped once, both can only be disturbed upwards."""
@@ -128,6 +126,10 @@ class Pair:
     def ratio(self) -> float:
         """How much faster the candidate was."""
         return fastest_tenth(self.reference_us) / fastest_tenth(self.candidate_us)
+
+    def with_reference_at_most(self, us: float) -> Pair:
+        """The same, as if no call of the reference had taken longer."""
+        return replace(self, reference_us=tuple(min(us, each) for each in self.reference_us))
 
     @property
     def believed_us(self) -> float:
@@ -199,15 +201,14 @@ def summarise(
     2.0
     """
     steady = len(quiet(all_pairs, plan)) >= 2
+    if not steady and best_compile_us is not None:
+        all_pairs = [pair.with_reference_at_most(best_compile_us) for pair in all_pairs]
     pairs = quiet(all_pairs, plan) if steady else all_pairs
     time_us = statistics.median(fastest_tenth(p.candidate_us) for p in pairs)
     compile_us = statistics.median(fastest_tenth(p.reference_us) for p in pairs)
     clock, credit = _credit(all_pairs, plan, time_us)
-    cap = 1.0
-    if not steady and best_compile_us is not None:
-        cap = min(1.0, best_compile_us / compile_us)
     most = _most_ratio(all_pairs, plan)
-    ratios = [min(p.ratio / credit, most) * cap for p in pairs]
+    ratios = [min(p.ratio / credit, most) for p in pairs]
     low, high = bootstrap_interval(ratios)
     time_us = statistics.median(
         max(fastest_tenth(p.candidate_us) * credit, fastest_tenth(p.reference_us) / most)
@@ -215,7 +216,7 @@ def summarise(
     )
     return Timing(
         time_us=time_us,
-        compile_us=compile_us * cap,
+        compile_us=compile_us,
         speedup=statistics.median(ratios),
         speedup_low=low,
         speedup_high=high,
@@ -225,7 +226,7 @@ def summarise(
         host_us=host_us,
         num_disturbed=len(all_pairs) - len(quiet(all_pairs, plan)),
         steady=steady,
-        eager_us=None if eager_over_compile is None else eager_over_compile * compile_us * cap,
+        eager_us=None if eager_over_compile is None else eager_over_compile * compile_us,
         first_call_us=first_call_us,
         clock_ratio=clock,
         prepare_us=prepare_us,
