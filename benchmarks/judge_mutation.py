@@ -81,7 +81,10 @@ class Measurement:
             return Record.of(mutant, why_not=f"{type(error).__name__}: {error}"[:300])
         kernelbench = self._trials.by_rule("kernelbench", kernel, files, library)
         cuda_agent = self._trials.by_rule("cuda_agent", kernel, files, library)
-        oracle = self._trials.by_oracle(kernel, files, library)
+        if kernelbench["ends"]:
+            oracle = self._trials.by_oracle(kernel, files, library)
+        else:
+            oracle = {"equivalent": False, "where": "it does not end"}
         ours, fact = self._verify(kernel, submission)
         return Record.of(
             mutant,

@@ -44,6 +44,13 @@ _OTHER_SIZES: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
         (1, 1, 5, 7),
     ),
     "core/batch_norm_relu": _IMAGES,
+    "core/batched_matmul": (
+        (7, 13, 5, 9),
+        (3, 33, 17, 1),
+        (2, 67, 64, 35),
+        (1, 1, 2, 2),
+        (2, 31, 6, 3),
+    ),
     "core/global_avg_pool": _IMAGES,
     "core/max_pool2d": _IMAGES,
     "core/conv2d_relu": (

@@ -41,12 +41,21 @@ def passes_cuda_agent(loaded: LoadedSubmission, source: str) -> bool:
     return _passes(loaded, source, lambda _: 1e-2)
 
 
-def usual_sizes(loaded: LoadedSubmission, source: str) -> dict[str, dict[str, int]]:
-    """The integers that launchers are given at the task's own shape."""
-    task = TaskModule.of(source, None)
-    model, inputs = task.usual(seed=0)
-    loaded.outputs(task, model, inputs, GuardedMemory(shows=False))
-    return loaded.sizes
+def usual_sizes(loaded: LoadedSubmission, source: str, task_id: str) -> dict[str, dict[str, int]]:
+    """The integers that launchers are given at the task's own shape, where another shape has others."""
+    found: list[dict[str, dict[str, int]]] = []
+    for sizes in shapes_of(task_id, source):
+        task = TaskModule.of(source, sizes)
+        loaded.outputs(task, *task.usual(seed=0), GuardedMemory(shows=False))
+        found.append({name: dict(own) for name, own in loaded.sizes.items()})
+    return {
+        launcher: {
+            name: value
+            for name, value in own.items()
+            if any(other[launcher][name] != value for other in found)
+        }
+        for launcher, own in found[-1].items()
+    }
 
 
 def calibrate(

@@ -108,7 +108,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     if request["what"] == "cuda_agent":
         return {"passes": rules.passes_cuda_agent(loaded, source)}
     if request["what"] == "sizes":
-        return {"sizes": rules.usual_sizes(loaded, source)}
+        return {"sizes": rules.usual_sizes(loaded, source, task_id)}
     if request["what"] == "calibrate":
         return rules.calibrate(loaded, source, task_id, int(request["num_draws"]))
     calibration = json.loads(Path(request["calibration"]).read_text("utf-8"))

@@ -13,7 +13,6 @@ from benchmarks.mutation.right_kernels import RightKernel
 __all__ = ["Trials"]
 
 _SERVER: Final = Path(__file__).with_name("trial_server.py")
-_RULE_S: Final = 60.0
 _ORACLE_S: Final = 90.0
 _CALIBRATION_S: Final = 900.0
 
@@ -24,11 +23,13 @@ class Trials:
     Args:
         folder: Where calibrations are kept while this runs.
         num_draws: How many draws the oracle makes at each shape.
+        rule_s: How long a build may take to be judged by one rule; many mutants never end.
     """
 
-    def __init__(self, folder: Path, *, num_draws: int) -> None:
+    def __init__(self, folder: Path, *, num_draws: int, rule_s: float = 60.0) -> None:
         self._folder = folder
         self._num_draws = num_draws
+        self._rule_s = rule_s
         self._server: subprocess.Popen[str] | None = None
         self._calibrations: dict[str, Path] = {}
 
@@ -38,7 +39,7 @@ class Trials:
         Raises:
             RuntimeError: the right kernel is not right, or misses the deadline.
         """
-        found = self._ask("sizes", kernel, library, kernel.files, _RULE_S)
+        found = self._ask("sizes", kernel, library, kernel.files, self._rule_s)
         if found["state"] != "done":
             raise RuntimeError(f"{kernel.name} cannot be run: {found['why']}")
         sizes: dict[str, dict[str, int]] = found["sizes"]
@@ -64,9 +65,12 @@ class Trials:
     def by_rule(
         self, rule: str, kernel: RightKernel, files: dict[str, str], library: str
     ) -> dict[str, Any]:
-        """Whether a build passes `kernelbench` or `cuda_agent`; a crash and a timeout are a no."""
-        found = self._ask(rule, kernel, library, files, _RULE_S)
-        return {"passes": bool(found.get("passes")), "why": found.get("why")}
+        """Whether a build passes `kernelbench` or `cuda_agent`; a crash and a timeout are a no.
+
+        Whether it ended at all stands beside it.
+        """
+        found = self._ask(rule, kernel, library, files, self._rule_s)
+        return {"passes": bool(found.get("passes")), "ends": found["state"] != "timeout"}
 
     def by_oracle(self, kernel: RightKernel, files: dict[str, str], library: str) -> dict[str, Any]:
         """Whether a build is equivalent to its right kernel, and where not."""
