@@ -154,6 +154,8 @@ def test_an_extension_of_its_own_is_unsupported_on_cpu_and_evidence_on_cuda() ->
     ("lines", "fact"),
     [
         ("exec('1')", "calls exec()"),
+        ("getattr(x, 'num' + 'py')()", "asks for an attribute by a computed name"),
+        ("import sys\nsys.modules['num' + 'py']", "uses sys.modules, which shows more"),
         ("try:\n    x\nexcept RuntimeError:\n    pass", "catches errors"),
         ("cuda_extension.library.gemm(x, x)", "library.gemm, which this task does not allow"),
         ("torch._C._dispatch_dump('aten::mm')", "uses torch._C._dispatch_dump"),

@@ -108,6 +108,7 @@ _FORBIDDEN_CALL = re.compile(
 _CONSTRUCTOR = re.compile(
     r"__attribute__\s*\(\(\s*(?:\w+\s*,\s*)*_*constructor|\[\[\s*gnu\s*::\s*constructor"
 )
+_TELLING_NAMES = ("sys.modules", "sys._getframe", "gc", "inspect", "builtins")
 _TELLING_CALLS = frozenset({"exec", "eval", "compile", "__import__", "open", "globals", "vars"})
 
 
@@ -266,8 +267,15 @@ def _model_evidence(
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in _TELLING_CALLS:
                 yield f"{_MODEL}:{node.lineno} calls {name}()"
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, name, *_]) if not isinstance(
+                name, ast.Constant
+            ):
+                yield f"{_MODEL}:{node.lineno} asks for an attribute by a computed name"
             case ast.Try(handlers=[_, *_]):
                 yield f"{_MODEL}:{node.lineno} catches errors"
+    for use in uses:
+        if any(use.is_below(name) for name in _TELLING_NAMES):
+            yield f"{_MODEL}:{use.line} uses {use.name}, which shows more than the submission"
     yield from _extension_evidence(uses, library)
 
 
