@@ -118,7 +118,9 @@ def limit_resources(memory_bytes: int) -> None:
     _lower(resource.RLIMIT_CORE, 0)
 
 
-def forbid_processes(*, and_touching_others: bool = False) -> tuple[str, ...]:
+def forbid_processes(
+    *, and_touching_others: bool = False, and_sockets: bool = False
+) -> tuple[str, ...]:
     """From now on fork and exec fail with EPERM; threads still start. Files are neither locked nor leased.
 
     A limit on the number of processes would not bind root, who often runs a container.
@@ -126,6 +128,8 @@ def forbid_processes(*, and_touching_others: bool = False) -> tuple[str, ...]:
     Args:
         and_touching_others: Signals to and looks into other processes fail, too: where no pid namespace hides
             them.
+        and_sockets: No socket can be made, either. A socket that is a file, a container service's for example, is
+            reached through any namespace, and through a mount that is read-only.
 
     Returns:
         `("seccomp",)` where the kernel took the filter.
@@ -134,10 +138,13 @@ def forbid_processes(*, and_touching_others: bool = False) -> tuple[str, ...]:
     if architecture is None:
         return ()
     audit, forbidden, clone = architecture
+    forbidden += (_IO_URING_SETUP,)
     itself: tuple[int, ...] = ()
     if and_touching_others:
         others, itself = _TOUCHING[os.uname().machine]
         forbidden += others
+    if and_sockets:
+        forbidden += (_SOCKET[os.uname().machine],)
     program = _filter(audit, forbidden, clone, itself, _LOCKING[os.uname().machine])
     code = ctypes.create_string_buffer(program, len(program))
 
@@ -198,6 +205,9 @@ _TOUCHING = {  # tkill, ptrace, process_vm_readv and writev, pidfd_send_signal a
 }
 _CLONE3, _CLONE_THREAD = 435, 0x00010000
 _LOCKING = {"x86_64": (73, 72), "aarch64": (32, 25)}  # flock, fcntl
+_SOCKET = {"x86_64": 41, "aarch64": 198}
+_IO_URING_SETUP = 425
+"""By a ring the kernel is asked for what this filter does not see."""
 _F_SETLEASE = 1024
 _X32_BIT = 0x40000000
 _EPERM, _ENOSYS = 1, 38

@@ -175,7 +175,11 @@ def _become_candidate(
     os.environ.update(HOME=str(folder), TMPDIR=str(folder), PATH="", LANG="C.UTF-8")
     limits.limit_resources(message.memory_bytes)
     limits.drop_privileges()
-    walls += (*limits.forbid_processes(and_touching_others="pid" not in walls), "rlimits")
+    forbidden = limits.forbid_processes(
+        and_touching_others="pid" not in walls,
+        and_sockets=not message.needs_proc,  # a driver may need one
+    )
+    walls += (*forbidden, "rlimits")
     code = 1
     try:
         serve(Channel(socket.socket(fileno=3)), isolation="+".join(walls))
