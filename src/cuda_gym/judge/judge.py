@@ -18,7 +18,6 @@ import contextlib
 import secrets
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from cuda_gym.judge.device_facts import facts_of
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.timing import TimingPlan
+from cuda_gym.judge.sandbox.background import Background
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
 from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked
 from cuda_gym.judge.sandbox.counted_runs import CountedRuns
@@ -95,7 +95,7 @@ class Judge:
             self._checks = SanitizedRuns(
                 self._toolchain, device, self._lock, deadlines=deadlines, num_threads=num_threads
             )
-        ahead = ThreadPoolExecutor(thread_name_prefix="made ahead")
+        ahead = Background("made ahead")
         self._means = Means(
             pool=self._pool,
             lock=self._lock,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import ClassVar
 
 from cuda_gym.core.findings import Build, MemoryFinding
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import AgentError, CandidateTimeout, CompileError
+from cuda_gym.judge.sandbox.background import Background
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.pool import OpenReference
@@ -39,7 +40,7 @@ class MemoryRuns(ABC):
         self._lock = lock
         self._deadlines = deadlines
         self._num_threads = num_threads
-        self._builds = ThreadPoolExecutor(2, thread_name_prefix="build to be checked")
+        self._builds = Background("build to be checked", most_at_once=2)
 
     @abstractmethod
     def run(
