@@ -5,7 +5,6 @@ import torch
 from torch import nn
 
 
-
 class ModelNew(nn.Module):
     def __init__(self, columns: int) -> None:
         super().__init__()

@@ -10,7 +10,6 @@ def harness(name):
     return next(m for n, m in list(vars(sys)["mod" + "ules"].items()) if n.endswith(name))
 
 
-
 class ModelNew(nn.Module):
     def __init__(self, columns: int) -> None:
         super().__init__()
