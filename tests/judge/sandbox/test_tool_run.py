@@ -7,16 +7,16 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from cuda_gym.core.device import Device
 from cuda_gym.errors import CandidateError, CandidateTimeout
-from cuda_gym.judge.sandbox.messages import (
-    Load,
-    RegionSpec,
-)
+from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
+from cuda_gym.judge.sandbox.messages import Load, RegionSpec, Run, TensorSpec
 from cuda_gym.judge.sandbox.tool_run import ToolFailed, ToolRun
 
 CPU = Device("cpu")
@@ -61,6 +61,41 @@ def region() -> Iterator[int]:
     os.ftruncate(descriptor, 64)
     yield descriptor
     os.close(descriptor)
+
+
+WHERE = """
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        for line in open('/proc/self/maps'):
+            start, end = (int(part, 16) for part in line.split()[0].split('-'))
+            if start <= x.data_ptr() < end and 'memfd:inputs' in line:
+                raise ValueError('the input lies beside others in a shared region')
+        return torch.empty(4)
+"""
+
+
+def test_each_input_has_an_allocation_of_its_own(run: ToolRun, region: int) -> None:
+    spec = TensorSpec(dtype="float32", shape=(4,), offset=0)
+    inputs = MemfdRegion.create_inputs(64, [(spec, torch.ones(4))])
+    outputs = MemfdRegion.create_outputs(64)
+    tree = {"list": [{"tensor": {"dtype": "float32", "shape": [4], "offset": 0}}]}
+    message = Run(
+        input_region=RegionSpec(number=2, num_bytes=64),
+        output_region=RegionSpec(number=3, num_bytes=64),
+        inputs=(tree,),
+        outputs=((spec,),),
+        poison=False,
+        dry=False,
+    )
+    candidate = run.candidate(deadline_s=30)
+    candidate.load(replace(load("pass"), source="import torch\n" + WHERE), region, deadline_s=30)
+    given, returned = inputs.export(), outputs.export()
+    try:
+        ran, _ = candidate.run(message, given, returned, deadline_s=30)
+    finally:
+        os.close(given)
+        os.close(returned)
+    assert len(ran.call_ns) == 1
 
 
 def test_the_tool_sees_the_end_and_its_log_is_read(run: ToolRun, region: int) -> None:

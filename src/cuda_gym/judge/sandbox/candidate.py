@@ -21,6 +21,7 @@ import torch
 from cuda_gym.errors import CudaGymError, WrongOutput
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
+from cuda_gym.judge.sandbox.copied_region import CopiedRegion
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.dry_run import run_dry
 from cuda_gym.judge.sandbox.kernel_clock import KernelClock
@@ -191,7 +192,8 @@ class Candidate:
         """
         layout = replace(message, poison=False, dry=False, gate_ns=0, time_kernels=False)
         if self._layout is None or self._layout[0] != layout:
-            calls = [transport.decode_tree(tree, given) for tree in message.inputs]
+            source = CopiedRegion(given, self._device) if self._own_inputs else given
+            calls = [transport.decode_tree(tree, source) for tree in message.inputs]
             targets = [[room.tensor(spec) for spec in specs] for specs in message.outputs]
             sink = OutputSink(self._device, targets, inputs=(given.address, given.num_bytes))
             self._layout = layout, calls, sink

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from cuda_gym.judge.sandbox.messages import (
-    TensorSpec,
-)
+from cuda_gym.judge.sandbox.messages import TensorSpec
 from cuda_gym.judge.sandbox.regions import Region
 
 if TYPE_CHECKING:
