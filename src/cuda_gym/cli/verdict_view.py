@@ -9,7 +9,12 @@ from rich.text import Text
 from cuda_gym.core.findings import Findings, Outcome
 from cuda_gym.core.task import Submission
 from cuda_gym.core.verdict import Profile, Timing, Verdict
-from cuda_gym.envs.feedback.call_page import describe_launch_bound, describe_roofline, kernel_rows
+from cuda_gym.envs.feedback.call_page import (
+    describe_host,
+    describe_launch_bound,
+    describe_roofline,
+    kernel_rows,
+)
 from cuda_gym.envs.feedback.findings_page import describe_findings
 from cuda_gym.envs.feedback.next_limit import next_limit
 from cuda_gym.envs.feedback.profile_page import describe_telemetry, is_uncertain
@@ -140,7 +145,7 @@ def _where_the_time_goes(timing: Timing, profile: Profile) -> list[RenderableTyp
     parts: list[RenderableType] = []
     if profile.kernels:
         parts += [Text(), kernels_view(profile)]
-    if warning := describe_launch_bound(profile):
+    for warning in filter(None, (describe_launch_bound(profile), describe_host(timing))):
         parts.append(Text(warning, "yellow"))
     if roofline := describe_roofline(timing, profile):
         parts += [Text(), Text(roofline)]

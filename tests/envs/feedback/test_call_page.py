@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cuda_gym.core.verdict import KernelTime, Profile, Timing
-from cuda_gym.envs.feedback.call_page import describe_kernels, describe_roofline
+from cuda_gym.envs.feedback.call_page import describe_host, describe_kernels, describe_roofline
 
 Kernel = Callable[..., KernelTime]
 Make = Callable[..., Profile]
@@ -43,6 +43,16 @@ def test_a_launch_bound_call_is_warned_of(make_kernel: Kernel, make_profile: Mak
     text = describe_kernels(make_profile(make_kernel(total_us=20.0)))
     assert text.endswith("Warning: launch-bound. A call takes 5.0 times what its kernels take.")
     assert "launch-bound" not in describe_kernels(make_profile(make_kernel(total_us=70.0)))
+
+
+def test_a_call_that_keeps_the_host_longer_than_the_device_is_warned_of(
+    make_timing: MakeTiming,
+) -> None:
+    timing = replace(make_timing(), time_us=10.0)
+    slow = replace(timing, host_us=31.0)
+    assert "keeps the host 31.0 us, 3.1 times what the device takes" in describe_host(slow)
+    assert describe_host(replace(timing, host_us=14.0)) == ""
+    assert describe_host(timing) == ""
 
 
 def test_nothing_is_said_of_kernels_that_are_unknown(make_profile: Make) -> None:

@@ -11,6 +11,7 @@ from cuda_gym.judge.profiling.roofline import floor_of, gflop_per_s
 
 __all__ = [
     "describe_flops",
+    "describe_host",
     "describe_kernels",
     "describe_launch_bound",
     "describe_roofline",
@@ -75,6 +76,17 @@ def describe_launch_bound(profile: Profile) -> str:
         return ""
     ratio = f"{call_us / kernels_us:.1f} times" if kernels_us > 0 else "far more than"
     return f"Warning: launch-bound. A call takes {ratio} what its kernels take."
+
+
+def describe_host(timing: Timing) -> str:
+    """A warning where a user waits for the host and not for the device; otherwise empty."""
+    if not timing.is_launch_bound or timing.host_us is None:
+        return ""
+    return (
+        f"Warning: launch-bound. A call keeps the host {describe_time(timing.host_us)}, "
+        f"{timing.host_us / timing.time_us:.1f} times what the device takes. The speed-up is the device's; "
+        "a user waits for the host: do more in each call of a launcher, and allocate less."
+    )
 
 
 def describe_flops(flops: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cuda_gym.core.task import Submission
 from cuda_gym.core.verdict import Profile, Telemetry, Timing, Verdict
-from cuda_gym.envs.feedback.call_page import describe_kernels, describe_roofline
+from cuda_gym.envs.feedback.call_page import describe_host, describe_kernels, describe_roofline
 from cuda_gym.envs.feedback.compile_page import describe_build
 from cuda_gym.envs.feedback.counters_page import describe_counters
 from cuda_gym.envs.feedback.findings_page import describe_findings, evidence
@@ -46,6 +46,7 @@ def describe_verdict(
         f"What limits it next: {next_limit(timing, profile).text}",
         time_table(timing),
         describe_kernels(profile),
+        describe_host(timing),
         describe_roofline(timing, profile),
         describe_counters(profile),
         describe_conditions(timing, verdict.telemetry),
