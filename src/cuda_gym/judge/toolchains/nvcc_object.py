@@ -1,6 +1,6 @@
 """One object file by nvcc, its two chains of programs side by side (`nvcc_plan`).
 
-With torch's headers each chain takes as long as the other, so that this saves two fifths of the time.
+With torch's headers the chain for the host takes about as long as the one for the device.
 
 Covered: a toolkit whose plan is not understood, or fails in a way that no source explains; then nvcc
 itself does it. Not covered: linking.

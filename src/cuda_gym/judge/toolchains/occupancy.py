@@ -39,11 +39,6 @@ class Capability:
     reserved_bytes: int
     """Of shared memory, taken by the system in each block."""
 
-    @property
-    def block_shared_bytes(self) -> int:
-        """The most that one block can be given, on request."""
-        return self.shared_bytes - self.reserved_bytes
-
 
 @dataclass(frozen=True, kw_only=True)
 class Occupancy:
