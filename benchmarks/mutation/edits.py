@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum, unique
+from typing import Any
 
 __all__ = ["Edit", "FaultKind", "Mutant", "apply_edit"]
 
@@ -62,6 +63,15 @@ class Mutant:
         """The same for the same fault in the same kernel, whatever else changes."""
         parts = (self.kernel, self.operator, self.path, self.text)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def as_plain(self) -> dict[str, Any]:
+        """What JSON can hold of it, which is all."""
+        return {**asdict(self), "kind": self.kind.value}
+
+    @classmethod
+    def of_plain(cls, plain: dict[str, Any]) -> Mutant:
+        """The mutant that `as_plain` was asked for."""
+        return cls(**{**plain, "kind": FaultKind(plain["kind"])})
 
 
 def apply_edit(text: str, edit: Edit) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.mutation.right_kernels import RightKernel
+from filelock import FileLock
 
 __all__ = ["Trials"]
 
@@ -21,7 +23,7 @@ class Trials:
     """One server, started anew where it is lost.
 
     Args:
-        folder: Where calibrations are kept while this runs.
+        folder: Where calibrations are kept while this runs; several processes may share it.
         num_draws: How many draws the oracle makes at each shape.
         rule_s: How long a build may take to be judged by one rule; many mutants never end.
     """
@@ -53,13 +55,11 @@ class Trials:
         """
         if kernel.name in self._calibrations:
             return
-        found = self._ask(
-            "calibrate", kernel, library, kernel.files, _CALIBRATION_S, num_draws=self._num_draws
-        )
-        if found["state"] != "done":
-            raise RuntimeError(f"{kernel.name} cannot be calibrated: {found['why']}")
-        path = self._folder / f"{len(self._calibrations)}.json"
-        path.write_text(json.dumps(found), "utf-8")
+        name = hashlib.sha256(kernel.name.encode()).hexdigest()[:16]
+        path = self._folder / f"{name}.json"
+        with FileLock(path.with_suffix(".lock")):
+            if not path.is_file():
+                self._calibrate(kernel, library, path)
         self._calibrations[kernel.name] = path
 
     def by_rule(
@@ -93,6 +93,16 @@ class Trials:
             server.wait()
             if server.stdout:
                 server.stdout.close()
+
+    def _calibrate(self, kernel: RightKernel, library: str, path: Path) -> None:
+        found = self._ask(
+            "calibrate", kernel, library, kernel.files, _CALIBRATION_S, num_draws=self._num_draws
+        )
+        if found["state"] != "done":
+            raise RuntimeError(f"{kernel.name} cannot be calibrated: {found['why']}")
+        unfinished = path.with_suffix(".part")
+        unfinished.write_text(json.dumps(found), "utf-8")
+        unfinished.rename(path)
 
     def _ask(
         self,
