@@ -10,5 +10,5 @@ class ModelNew(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         out = torch.empty_like(x)
-        cuda_extension.norm(out, x, self.norm.weight, self.norm.bias, x.shape[0], x.shape[1])
+        cuda_extension.layer_norm(out, x, self.norm.weight, self.norm.bias, x.shape[0], x.shape[1])
         return out

@@ -11,7 +11,7 @@ __global__ void norm_kernel(float* out, const float* x, const float* scale, cons
         out[(size_t)row * width + i] = (values[i] - mean) * inverse * scale[i] + shift[i];
 }
 
-extern "C" void norm(float* out, const float* x, const float* scale, const float* shift, int rows, int width,
+extern "C" void layer_norm(float* out, const float* x, const float* scale, const float* shift, int rows, int width,
                      cudaStream_t stream) {
     norm_kernel<<<(rows + 31) / 32, 32, 0, stream>>>(out, x, scale, shift, rows, width);
 }
