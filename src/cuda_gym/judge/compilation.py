@@ -30,6 +30,7 @@ from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.toolchains.library_rules import require_own_work
 from cuda_gym.judge.toolchains.print_warnings import print_warnings
 from cuda_gym.judge.toolchains.stream_warnings import stream_warnings
+from cuda_gym.judge.toolchains.taken_names import taken_name_warnings
 from cuda_gym.judge.toolchains.toolchain import Toolchain
 from cuda_gym.judge.verification.extension_calls import Signature, call_warnings
 from cuda_gym.judge.verification.operator_warnings import operator_warnings
@@ -99,6 +100,7 @@ def _warnings(
     launchers = parse_launchers(files, required=not launches_directly(source))
     yield from extern_c_warnings(files, source)
     yield from device_rule_warnings(files)
+    yield from taken_name_warnings(launchers)
     yield from call_warnings(
         source,
         {

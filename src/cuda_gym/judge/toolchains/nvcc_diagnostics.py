@@ -14,6 +14,7 @@ from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.judge.toolchains.function_places import find_functions, short_name
 from cuda_gym.judge.toolchains.linker_messages import read_linker_message
 from cuda_gym.judge.toolchains.mangled_names import plain_name
+from cuda_gym.judge.toolchains.taken_names import explain_taken_name
 
 __all__ = ["parse_nvcc"]
 
@@ -81,7 +82,7 @@ def _of_front_end(
     line = int(match["line"])
     return Diagnostic(
         severity=_severity(match["severity"]),
-        message=_cleaned(match["message"]),
+        message=_cleaned(explain_taken_name(match["message"])),
         file=match["path"] if is_own else None,
         line=line if is_own else None,
         column=_column(files[match["path"]], line, shown) if is_own else None,

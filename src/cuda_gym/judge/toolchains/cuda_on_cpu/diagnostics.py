@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.judge.toolchains.cuda_source import Rewritten
+from cuda_gym.judge.toolchains.taken_names import explain_taken_name
 
 __all__ = ["parse_diagnostics"]
 
@@ -136,5 +137,5 @@ def _cleaned(message: str) -> str:
             return explanation
     for pattern, replacement in _OURS:
         message = pattern.sub(replacement, message)
-    message = " ".join(message.split())
+    message = explain_taken_name(" ".join(message.split()))
     return message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 3] + "..."
