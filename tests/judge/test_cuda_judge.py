@@ -211,6 +211,7 @@ extern "C" void relu(float* out, const float* x, long n, cudaStream_t stream) {
 """
 
 
+@pytest.mark.alone
 @pytest.mark.slow
 def test_a_task_of_4_gb_is_judged_within_24_gb(cuda_judge: Judge) -> None:
     if memory_info()[0] < 30 << 30:

@@ -74,6 +74,7 @@ HARMFUL = {
 }  # fmt: skip
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("after")
 @pytest.mark.parametrize("name", HARMFUL)
 def test_harm_ends_in_time_and_leaves_nothing_behind(

@@ -93,6 +93,7 @@ def test_a_profile_with_counters_says_what_binds_the_kernel(
     assert "Counters of one call" in page
 
 
+@pytest.mark.alone
 def test_a_judgement_leaves_nothing_behind_in_the_memory_of_the_gpu(
     cuda_judge: Judge, scale_task: Task, scale_submission: Submission
 ) -> None:

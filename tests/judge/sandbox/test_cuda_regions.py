@@ -59,6 +59,7 @@ def test_a_tensor_outlives_the_name_of_its_region() -> None:
     assert float(floats.sum()) == 1024.0
 
 
+@pytest.mark.alone
 def test_memory_is_given_back() -> None:
     torch.cuda.synchronize()
     before = torch.cuda.mem_get_info()[0]
