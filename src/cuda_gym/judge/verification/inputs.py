@@ -16,8 +16,10 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
+from cuda_gym.judge.verification.edges import extremes_at_edges
 from cuda_gym.judge.verification.nests import map_tensors, tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
+from cuda_gym.judge.verification.structure import with_structure_of
 
 __all__ = [
     "Draw",
@@ -61,7 +63,10 @@ class DrawKind(Enum):
     SMALLER_SHAPE = "smaller shape"
     """The free dimensions take a smaller, odd value."""
     LARGER_SHAPE = "larger shape"
-    """The free dimensions take a larger, odd value."""
+    """The free dimensions take a larger, odd value, and the extremes of many lines lie at an edge.
+
+    In this draw only, so that a task which cannot bear it is still tried at another shape.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,15 +102,20 @@ def draw_inputs(
             if positions is None:
                 spikes.append(None)
                 return tensor
-            spiked = _with_structure_of(tensor, _spiked(tensor, positions, generator))
+            spiked = with_structure_of(tensor, _spiked(tensor, positions, generator))
             spikes.append((spiked != tensor).flatten().nonzero().flatten())
             return spiked
 
         inputs = map_tensors(inputs, add_spikes)
+    elif kind is DrawKind.LARGER_SHAPE and overrides:
+        generator = torch.Generator().manual_seed(seed)
+        inputs = map_tensors(
+            inputs, lambda x: extremes_at_edges(x, generator) if _may_change(x) else x
+        )
     elif kind in _TRANSFORMS:
         transform = _TRANSFORMS[kind]
         inputs = map_tensors(
-            inputs, lambda x: _with_structure_of(x, transform(x)) if _may_change(x) else x
+            inputs, lambda x: with_structure_of(x, transform(x)) if _may_change(x) else x
         )
     return Draw(
         kind=kind,
@@ -154,27 +164,6 @@ def _may_change(tensor: Tensor) -> bool:
         return False
     sample = tensor.flatten()[:256].cpu()
     return sample.numel() < 16 or torch.unique(sample).numel() > 4
-
-
-def _with_structure_of(before: Tensor, after: Tensor) -> Tensor:
-    """Zeros that are no accident stay zeros, and symmetric matrices stay symmetric.
-
-    A kernel may rely on both: a product of triangular matrices need not read the other half.
-    """
-    num_zeros = before.numel() - int(before.count_nonzero())
-    if num_zeros * 20 > before.numel():
-        after = after.masked_fill(before == 0, 0.0)
-    if _is_symmetric(before):
-        after = torch.where(after.abs() >= after.mT.abs(), after, after.mT)
-    return after
-
-
-def _is_symmetric(tensor: Tensor) -> bool:
-    """Looked at is first an edge, since nearly all square matrices are not."""
-    if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2]:
-        return False
-    edges = tensor[..., -1, :], tensor[..., :, -1]
-    return torch.equal(*edges) and torch.equal(tensor, tensor.mT)
 
 
 def _spread(tensor: Tensor) -> float:
@@ -246,7 +235,7 @@ _WORDS: Final[Mapping[DrawKind, str]] = {
     DrawKind.SPIKY: f"some floating elements as large as {SPIKE:g} spreads ({HALF_SPIKE:g} in "
     "float16), the first, the last and tile borders among them",
     DrawKind.SMALLER_SHAPE: "smaller free dimensions",
-    DrawKind.LARGER_SHAPE: "larger free dimensions",
+    DrawKind.LARGER_SHAPE: "larger free dimensions, the extremes of many lines first or last",
 }
 
 
