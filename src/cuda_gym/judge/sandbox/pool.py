@@ -56,22 +56,16 @@ class OpenReference:
 
     @property
     def opened(self) -> Mapping[str, Tree]:
-        """What it said: constructor arguments, kinds of draws, free dimensions."""
+        """What it said: constructor arguments, kinds of draws, free dimensions.
+
+        A process that the machine has kept from opening it is ended: the next one begins anew.
+        """
         if self._opened is None:
-            self._opened, _ = self.worker.call(
-                "open",
-                deadline_s=self._deadlines.open_s,
-                task={
-                    "id": self._task.id,
-                    "title": self._task.title,
-                    "source": self._task.source,
-                    "library": list(self._task.library),
-                    "allow_tf32": self._task.allow_tf32,
-                },
-                device=str(self._device),
-                num_threads=self._num_threads,
-                folder=str(self._folder),
-            )
+            try:
+                self._opened = self._open()
+            except MachineError:
+                self.worker.close()
+                raise
         return self._opened
 
     @property
@@ -94,17 +88,21 @@ class OpenReference:
 
     def rest(self) -> None:
         """Let it give back memory that it holds for what is over."""
+        if not self.is_open:
+            return
         with contextlib.suppress(TaskError, MachineError):
             self.worker.call("rest", deadline_s=self._deadlines.reference_s)
 
     def probe(self) -> DeviceMemory | None:
-        """Use the device, and tell of its memory, where somebody counts it.
+        """Use the device, and tell of its memory, where it was opened and somebody counts it.
 
         A process that cannot use it any more is ended; the next one begins anew.
 
         Raises:
             WorkerLost: it cannot be used, or the process is gone.
         """
+        if not self.is_open:
+            return None
         try:
             plain, _ = self.worker.call("probe", deadline_s=self._deadlines.run_s)
         except (TaskError, MachineError) as error:
@@ -146,6 +144,24 @@ class OpenReference:
         assert self.opened
         plain, _ = self.worker.call("rates", deadline_s=self._deadlines.open_s)
         return DeviceRates(**plain)
+
+    def _open(self) -> Mapping[str, Tree]:
+        opened: Mapping[str, Tree]
+        opened, _ = self.worker.call(
+            "open",
+            deadline_s=self._deadlines.open_s,
+            task={
+                "id": self._task.id,
+                "title": self._task.title,
+                "source": self._task.source,
+                "library": list(self._task.library),
+                "allow_tf32": self._task.allow_tf32,
+            },
+            device=str(self._device),
+            num_threads=self._num_threads,
+            folder=str(self._folder),
+        )
+        return opened
 
 
 class WorkerPool:
