@@ -80,6 +80,7 @@ class Judge:
             max_references=self._config.max_references,
             folder=self._config.folder,
             deadlines=self._config.deadlines,
+            own_kernels=self._toolchain.own_kernels,
         )
         deadlines, num_threads = self._config.deadlines, self._num_threads
         self._checks: MemoryRuns

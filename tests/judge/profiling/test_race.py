@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cuda_gym.errors import Refused
-from cuda_gym.judge.profiling.race import UNGATED_TIMER, Block, race
+from cuda_gym.judge.profiling.race import UNGATED_TIMER, Block, Sealed, race
 from cuda_gym.judge.profiling.timing import GPU_PLAN, Pair, clock_ratios, is_cleared, summarise
 
 PLAN = replace(GPU_PLAN, max_race_s=60.0)
@@ -28,15 +28,31 @@ class Side:
         """What is claimed for the calls that do not count."""
         self.hidden_us: list[float] = []
         """What each of the next blocks takes and nobody tells."""
+        self.true_us: float | None = None
+        """Of a call, where another is claimed."""
+        self.most_queued = 1000
+        self.is_sealed = False
+        self.queues_s: list[float] = []
         self.gates: list[float] = []
         self.made: list[int] = []
 
-    def new_contents(self, count: int, *, spare: bool = False) -> int:
-        self.made.append(count + spare)
+    def new_contents(self, count: int, *, spare: bool = False, sealed: bool = False) -> int:
+        self.is_sealed = sealed
+        if not sealed:
+            self.made.append(count + spare)
         return self.content_bytes
 
     def check(self, count: int) -> None:
-        assert count <= self.made[-1]
+        assert self.is_sealed or count <= self.made[-1]
+
+    def run_sealed(self, count: int, *, queue_s: float, dry: bool = False) -> Sealed:
+        self.queues_s.append(queue_s)
+        us = 1.0 if dry else self.true_us or self.us
+        return Sealed(
+            wall_us=HAND_OVER_US + us * count,
+            call_us=(1.0 if dry else self.us,) * count,
+            was_queued=count <= self.most_queued and not self.waits,
+        )
 
     def run(
         self, count: int, *, dropped: int = 0, gate_us: float = 0.0, dry: bool = False
@@ -49,7 +65,8 @@ class Side:
                 num_ungated=0,
                 wall_us=HAND_OVER_US + calls,
             )
-        self.gates.append(gate_us)
+        if not self.is_sealed:
+            self.gates.append(gate_us)
         late = calls if self.waits or self.host_us > gate_us else 0
         if self.late:
             late = self.late.pop(0)
@@ -125,31 +142,64 @@ def test_contents_of_4_gb_are_as_many_as_the_card_bears(
     assert len(raced.pairs) == PLAN.max_pairs
 
 
-def test_a_race_goes_on_until_our_clock_clears_the_submission() -> None:
-    theirs = Side()
-    theirs.hidden_us = [0.0, 0.0] + [5000.0] * 9
+def test_our_own_clock_leaves_out_what_a_sealed_block_takes_without_calls() -> None:
+    raced = race(Side(), Side(), PLAN)
+    assert [audit.call_us for audit in raced.audits] == pytest.approx([20.0, 20.0])
+    assert all(audit.was_queued and audit.num_calls == 50 for audit in raced.audits)
+    timing = summarise(raced.pairs, PLAN, timer=raced.timer, audits=raced.audits)
+    assert timing.clock_ratio == pytest.approx(1.0)
+    assert timing.speedup == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("us", "num_calls"), [(1.0, 100), (100.0, 10), (5000.0, 1)])
+def test_a_sealed_block_is_as_long_as_our_clock_needs(us: float, num_calls: int) -> None:
+    raced = race(Side(us), Side(us), PLAN)
+    assert {audit.num_calls for audit in raced.audits} == {num_calls}
+
+
+def test_a_host_that_is_slow_gets_a_shorter_block_and_more_time_to_queue_it() -> None:
+    theirs = Side(host_us=1000.0)
     raced = race(Side(), theirs, PLAN)
-    assert len(raced.pairs) == 10
-    timing = summarise(raced.pairs, PLAN, timer=raced.timer)
-    assert timing.time_us == 20.0
-    assert timing.clock_ratio == pytest.approx(1.0, abs=0.01)
+    assert {audit.num_calls for audit in raced.audits} == {30}
+    assert all(queue_s > 30e-3 for queue_s in theirs.queues_s)
 
 
-def test_time_that_is_hidden_in_every_block_is_found() -> None:
+def test_time_that_is_claimed_away_is_found_by_our_own_clock() -> None:
     theirs = Side()
-    theirs.hidden_us = [5000.0] * 99
+    theirs.true_us = 60.0
     raced = race(Side(), theirs, PLAN)
-    assert len(raced.pairs) == PLAN.max_pairs
-    with pytest.raises(Refused, match=r"shows 20\.0 us a call"):
-        summarise(raced.pairs, PLAN, timer=raced.timer)
+    with pytest.raises(
+        Refused, match=r"shows 20\.0 us a call; the judge's own showed at least 60\.0 us"
+    ):
+        summarise(raced.pairs, PLAN, timer=raced.timer, audits=raced.audits)
 
 
-def test_time_that_is_told_as_that_of_the_calls_that_do_not_count_is_not_believed() -> None:
+def test_what_is_claimed_a_little_short_is_paid_as_our_clock_saw_it() -> None:
     theirs = Side()
-    theirs.dropped_us = 2000.0  # as if the first calls had taken what the others took
-    theirs.hidden_us = [6000.0] * 99
-    with pytest.raises(Refused):
-        summarise(race(Side(), theirs, PLAN).pairs, PLAN, timer="events")
+    theirs.true_us = 28.0
+    raced = race(Side(), theirs, PLAN)
+    timing = summarise(raced.pairs, PLAN, timer=raced.timer, audits=raced.audits)
+    assert timing.time_us == pytest.approx(28.0 / PLAN.credited, rel=0.01)
+    assert timing.speedup == pytest.approx(20.0 * PLAN.credited / 28.0, rel=0.01)
+
+
+def test_a_block_that_the_device_did_not_take_in_ahead_is_made_shorter() -> None:
+    theirs = Side()
+    theirs.most_queued = 12
+    raced = race(Side(), theirs, PLAN)
+    assert {audit.num_calls for audit in raced.audits} == {12}
+    assert all(audit.was_queued for audit in raced.audits)
+
+
+def test_nobody_is_refused_for_time_of_the_host() -> None:
+    theirs = Side()
+    theirs.waits = True
+    theirs.true_us = 60.0
+    raced = race(Side(), theirs, PLAN)
+    assert not any(audit.was_queued for audit in raced.audits)
+    assert theirs.queues_s == [0.0] * 4
+    timing = summarise(raced.pairs, PLAN, timer=raced.timer, audits=raced.audits)
+    assert timing.time_us == pytest.approx(60.0 / PLAN.credited, rel=0.02)
 
 
 def test_a_first_call_may_be_slow_within_reason() -> None:
@@ -166,7 +216,8 @@ def test_the_best_of_our_own_blocks_is_compared_with_the_best_dry_one() -> None:
         )
 
     pairs = [pair(500.0, 50.0), pair(150.0, 400.0), pair(90.0, None)]
-    assert clock_ratios(pairs, PLAN) == [4.5, 1.0]
-    assert is_cleared(pairs, PLAN)
-    assert not is_cleared(pairs[:1], PLAN)
-    assert clock_ratios(pairs[2:], PLAN) == []
+    plan = replace(PLAN, compares_best_walls=True)
+    assert clock_ratios(pairs, plan) == [4.5, 1.0]
+    assert is_cleared(pairs, plan)
+    assert not is_cleared(pairs[:1], plan)
+    assert clock_ratios(pairs[2:], plan) == []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from cuda_gym.errors import Refused, WrongOutput
-from cuda_gym.judge.profiling.race import Block, race
+from cuda_gym.judge.profiling.race import Block, Sealed, race
 from cuda_gym.judge.profiling.timing import (
     Pair,
     TimingPlan,
@@ -38,7 +38,8 @@ class ScriptedReference:
         self.generator = random.Random(1)
         self.wrong_after: int | None = None
 
-    def new_contents(self, count: int, *, spare: bool = False) -> int:
+    def new_contents(self, count: int, *, spare: bool = False, sealed: bool = False) -> int:
+        assert not sealed
         self.made.append(count + spare)
         self.log.append("new")
         return self.content_bytes
@@ -58,6 +59,9 @@ class ScriptedCandidate:
 
     def __init__(self, reference: ScriptedReference, us: float, hidden: float = 0.0) -> None:
         self.reference, self.us, self.hidden = reference, us, hidden
+
+    def run_sealed(self, count: int, *, queue_s: float, dry: bool = False) -> Sealed:
+        raise AssertionError("nothing is sealed on the host")
 
     def run(
         self, count: int, *, dropped: int = 0, gate_us: float = 0.0, dry: bool = False

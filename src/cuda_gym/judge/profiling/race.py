@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cuda_gym.judge.profiling.timing import (
+    Audit,
     Pair,
     TimingPlan,
     bootstrap_interval,
@@ -38,15 +39,28 @@ class Block:
     """Of the whole block by our own clock; 0 where nobody looked."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sealed:
+    """A block that our own clock has timed."""
+
+    wall_us: float
+    """From the moment in which its inputs could be read, to the one in which its outputs were there."""
+    call_us: tuple[float, ...]
+    """Claimed."""
+    was_queued: bool
+    """Whether the host had no part in it."""
+
+
 class ReferenceSide(Protocol):
     """The compiled reference in its own process."""
 
-    def new_contents(self, count: int, *, spare: bool = False) -> int:
+    def new_contents(self, count: int, *, spare: bool = False, sealed: bool = False) -> int:
         """Make `count` inputs that nobody has seen, for the next block of each side.
 
         Args:
             count: for calls that are timed.
             spare: whether there is to be one more, for calls that are dropped.
+            sealed: whether nobody is to read them before `run_sealed`.
 
         Returns:
             Bytes of the inputs and outputs of one call.
@@ -82,12 +96,23 @@ class CandidateSide(Protocol):
         """
         ...
 
+    def run_sealed(self, count: int, *, queue_s: float, dry: bool = False) -> Sealed:
+        """Call on each of `count` sealed contents, all of them behind one gate.
+
+        Args:
+            count: how many.
+            queue_s: how long the host may take to hand them over before the gate opens.
+            dry: as above.
+        """
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Race:
     """What a race has shown."""
 
     pairs: tuple[Pair, ...]
+    audits: tuple[Audit, ...]
     first_call_us: float
     """Claimed for the very first call: nothing is warm, nothing was seen before."""
     timer: str
@@ -125,6 +150,7 @@ def race(
         min(_num_calls(fastest_us, plan), most - bool(dropped)),
         min(_num_calls(probe.candidate_us, plan), most - bool(dropped)),
     )
+    audits = tuple(_audit(reference, candidate, plan, probe) for _ in range(plan.num_audits))
     pairs: list[Pair] = []
     start = time.monotonic()
     while not _known(pairs, plan, time.monotonic() - start):
@@ -143,6 +169,7 @@ def race(
         )
     return Race(
         pairs=tuple(pairs),
+        audits=audits,
         first_call_us=probe.first_us,
         timer=probe.timer,
         host_us=probe.host_us,
@@ -159,6 +186,8 @@ class _Probe:
     host_us: float
     gates_us: tuple[float, float]
     """Of the reference, and of the candidate."""
+    waits: bool
+    """Whether the submission waits for the device within a call."""
     timer: str
     content_bytes: int
 
@@ -185,8 +214,47 @@ def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan)
         reference_us=min(ours.call_us),
         host_us=host_us,
         gates_us=gates_us,
+        waits=waits,
         timer=UNGATED_TIMER if plan.longest_gate_us and waits else plan.timer,
         content_bytes=content_bytes,
+    )
+
+
+def _audit(
+    reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan, probe: _Probe
+) -> Audit:
+    """A block by our own clock, of as many calls as the device takes in ahead."""
+    claimed_us = max(probe.candidate_us, probe.reference_us / _MOST_SPEEDUP, plan.least_us)
+    count = max(
+        1,
+        min(
+            plan.max_audit_calls,
+            round(plan.audit_us / claimed_us),
+            _most_contents(probe.content_bytes, plan),
+            round(_MOST_QUEUEING_US / max(probe.host_us, 1.0)),
+        ),
+    )
+    while True:
+        audit = _audit_once(reference, candidate, count, probe)
+        if audit.was_queued or probe.waits or count <= _FEW_CALLS:
+            return audit
+        count = max(1, count // 4)
+
+
+def _audit_once(
+    reference: ReferenceSide, candidate: CandidateSide, count: int, probe: _Probe
+) -> Audit:
+    queue_s = 0.0 if probe.waits else _QUEUE_S + _QUEUEING * count * probe.host_us * 1e-6
+    reference.new_contents(count, sealed=True)
+    theirs = candidate.run_sealed(count, queue_s=queue_s)
+    reference.run(count)
+    reference.check(count)
+    filled = candidate.run_sealed(count, queue_s=queue_s, dry=True)
+    protocol_us = filled.wall_us - sum(filled.call_us)
+    return Audit(
+        call_us=max(0.0, theirs.wall_us - protocol_us) / count,
+        num_calls=count,
+        was_queued=theirs.was_queued and not probe.waits,
     )
 
 
@@ -212,6 +280,14 @@ def _most_contents(content_bytes: int, plan: TimingPlan) -> int:
 _LONG_CALL_US = 20_000
 """One such call warms all that there is to be warmed."""
 UNGATED_TIMER = "events, ungated: the submission waits for the device"
+_MOST_SPEEDUP = 20.0
+"""What is claimed beyond it makes no block longer."""
+_MOST_QUEUEING_US = 30_000.0
+"""Of the host, for one block."""
+_QUEUE_S = 0.03
+_QUEUEING = 4.0
+"""How long a block may take to be queued, as a multiple of what its calls keep the host."""
+_FEW_CALLS = 4
 _GATE = 2.0
 """The length of a gate, as a multiple of what a call keeps the host. Where the host outlasts it, the
 reading is the host's: 21.7 us instead of 9.6 (measured)."""
@@ -223,7 +299,7 @@ def _wants_dry_run(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
 
     Where contents are mapped anew only if the reference went first: whoever maps them first pays for it.
     """
-    if len(pairs) % 2 and not plan.compares_best_walls:
+    if plan.num_audits or (len(pairs) % 2 and not plan.compares_best_walls):
         return False
     seen = quiet(pairs, plan)
     return len(clock_ratios(seen, plan)) < 2 or not is_cleared(seen, plan)

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 from cuda_gym.core.verdict import Timing
 from cuda_gym.errors import Refused
+from cuda_gym.judge.profiling.memory_budget import CONTENTS_BYTES, COPIES, OUTPUTS_BESIDE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +46,8 @@ class TimingPlan:
     than to use. Many short blocks in turns beat few long ones where the machine itself drifts."""
     max_content_bytes: int = 256 * 1024 * 1024
     """Inputs and outputs of one block."""
+    outputs_beside: int = 0
+    """As many outputs of a call take their room of these, however many contents there are."""
     min_contents: int = 3
     """However large they are: two timed calls, and what is dropped."""
     min_calls: int = 0
@@ -73,6 +76,14 @@ class TimingPlan:
     compares_best_walls: bool = False
     """Whether our clock compares the best block of the race with the best dry run of it, instead of those of
     one pair: where contents are mapped once, both can only be disturbed upwards."""
+    num_audits: int = 0
+    """Blocks that our own clock times: sealed, queued behind a gate, and summed up before it stops. Where there are
+    any, they alone say what is believed."""
+    audit_us: float = 1000.0
+    """Of all calls of such a block, about."""
+    max_audit_calls: int = 100
+    audit_slack_us: float = 6.0
+    """How far our clock may be off, of such a block: the host takes so long to see a word of the device's."""
     dry_tolerance: float = 0.25
     """How well a dry run tells what the protocol costs. Measured on two shared cores, 4 MB in and 4 MB
     out: 1.9 ms a call, give or take 0.4. So no less than that can be seen through."""
@@ -86,7 +97,8 @@ GPU_PLAN = TimingPlan(
     max_pairs=32,
     wanted_halfwidth=0.01,
     max_calls=25,
-    max_content_bytes=12 << 30,
+    max_content_bytes=CONTENTS_BYTES // COPIES,
+    outputs_beside=OUTPUTS_BESIDE // COPIES,
     min_contents=1,
     min_calls=100,
     max_race_s=1.0,
@@ -96,10 +108,8 @@ GPU_PLAN = TimingPlan(
     settle_s=0.0,
     credited=1.1,
     refused=1.5,
-    hidden_us=15.0,
     least_us=0.5,
-    compares_best_walls=True,
-    dry_tolerance=0.0,
+    num_audits=2,
 )
 """A device that does what it is told by itself is steadier than cores that are shared: the ratio of a kernel
 to itself repeats within 0.25 % (gpu_timers.md)."""
@@ -127,6 +137,10 @@ class Pair:
         """How much faster the candidate was."""
         return fastest_tenth(self.reference_us) / fastest_tenth(self.candidate_us)
 
+    def with_candidate_at_least(self, us: float) -> Pair:
+        """The same, as if no call of the candidate had taken less."""
+        return replace(self, candidate_us=tuple(max(us, each) for each in self.candidate_us))
+
     def with_reference_at_most(self, us: float) -> Pair:
         """The same, as if no call of the reference had taken longer."""
         return replace(self, reference_us=tuple(min(us, each) for each in self.reference_us))
@@ -140,6 +154,17 @@ class Pair:
         """
         most = _MOST_WARMING * max(self.candidate_us) + _WARMING_US
         return sum(self.candidate_us) + sum(min(us, most) for us in self.dropped_us)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """One block that our own clock has timed, and that nobody could begin early or end late."""
+
+    call_us: float
+    """Of each call: of what the block took, without what the same block takes where nothing is called."""
+    num_calls: int
+    was_queued: bool
+    """Whether the host had no part in it."""
 
 
 _NOISE = 1.1
@@ -175,6 +200,7 @@ def summarise(
     plan: TimingPlan,
     *,
     timer: str,
+    audits: Sequence[Audit] = (),
     host_us: float | None = None,
     first_call_us: float | None = None,
     best_compile_us: float | None = None,
@@ -187,6 +213,7 @@ def summarise(
         all_pairs: of one race.
         plan: what it was raced with.
         timer: name of the clock.
+        audits: what our own clock has timed beside the pairs.
         host_us: how long a call keeps the host, where that is not its time.
         first_call_us: claimed for the very first call.
         best_compile_us: the best time of torch.compile that was ever seen on this machine.
@@ -206,6 +233,8 @@ def summarise(
     pairs = quiet(all_pairs, plan) if steady else all_pairs
     time_us = statistics.median(fastest_tenth(p.candidate_us) for p in pairs)
     compile_us = statistics.median(fastest_tenth(p.reference_us) for p in pairs)
+    audited = _audited(audits, plan, time_us)
+    pairs = [pair.with_candidate_at_least(_believed_us(audits, plan)) for pair in pairs]
     clock, credit = _credit(all_pairs, plan, time_us)
     most = _most_ratio(all_pairs, plan)
     ratios = [min(p.ratio / credit, most) for p in pairs]
@@ -228,7 +257,7 @@ def summarise(
         steady=steady,
         eager_us=None if eager_over_compile is None else eager_over_compile * compile_us,
         first_call_us=first_call_us,
-        clock_ratio=clock,
+        clock_ratio=clock if audited is None else audited,
         prepare_us=prepare_us,
     )
 
@@ -263,6 +292,35 @@ def is_cleared(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
         return False
     time_us = statistics.median(fastest_tenth(pair.candidate_us) for pair in pairs)
     return min(ratios) <= plan.credited or (min(ratios) - 1.0) * time_us <= plan.hidden_us
+
+
+def _believed_us(audits: Sequence[Audit], plan: TimingPlan) -> float:
+    """No call is believed to be shorter: a tenth less than what our own clock saw. 0 where it saw none."""
+    seen = (audit.call_us - plan.audit_slack_us / audit.num_calls for audit in audits)
+    return max(0.0, min(seen, default=0.0)) / plan.credited
+
+
+def _audited(audits: Sequence[Audit], plan: TimingPlan, time_us: float) -> float | None:
+    """Our clock over the claims; None where it has timed nothing.
+
+    The least of all audits counts: whatever disturbs us adds to our clock only. Nobody is refused for
+    time in which the host had a part.
+
+    Raises:
+        Refused: our clock saw much more than was claimed.
+    """
+    if not audits:
+        return None
+    least_us = min(audit.call_us for audit in audits)
+    if (
+        all(audit.was_queued for audit in audits)
+        and _believed_us(audits, plan) * plan.credited > plan.refused * time_us
+    ):
+        raise Refused(
+            f"The submission's clock shows {time_us:.1f} us a call; the judge's own showed at least "
+            f"{least_us:.1f} us in {len(audits)} blocks. All work must be done when forward returns."
+        )
+    return least_us / time_us
 
 
 def _most_ratio(pairs: Sequence[Pair], plan: TimingPlan) -> float:

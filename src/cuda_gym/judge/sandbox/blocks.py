@@ -5,15 +5,16 @@ Only descriptors and specs are passed on; no region is ever mapped here.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cuda_gym.errors import AgentError, Refused, WorkerLost, WrongOutput
-from cuda_gym.judge.profiling.race import Block
+from cuda_gym.judge.profiling.race import Block, Sealed
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import called, plan_hidden
 from cuda_gym.judge.sandbox.messages import (
@@ -25,6 +26,7 @@ from cuda_gym.judge.sandbox.messages import (
 )
 from cuda_gym.judge.sandbox.protocol import read_spec
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
+from cuda_gym.judge.sandbox.sealed_page import Witnessed, end_sealed
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
 __all__ = ["CandidateBlocks", "Contents", "ReferenceBlocks", "require_launches"]
@@ -67,6 +69,7 @@ class Contents:
         dry: bool = False,
         gate_us: float = 0.0,
         time_kernels: bool = False,
+        sealed: bool = False,
     ) -> Run:
         """The order to call on the first `count` of them, behind the spare one where some are dropped."""
         chosen = called(count, dropped)
@@ -79,6 +82,7 @@ class Contents:
             dry=dry,
             gate_ns=round(gate_us * 1000.0),
             time_kernels=time_kernels,
+            sealed=sealed,
         )
 
     def close(self) -> None:
@@ -116,16 +120,19 @@ class ReferenceBlocks:
         self._generator = generator
         self.contents: Contents | None = None
 
-    def new_contents(self, count: int, *, spare: bool = False) -> int:
+    def new_contents(self, count: int, *, spare: bool = False, sealed: bool = False) -> int:
         """Make `count` inputs that nobody has seen, and a spare one; bytes of one call."""
         self.close()
-        kind, self._num_made = self._hides.get(self._num_made), self._num_made + 1
+        kind = None
+        if not sealed:
+            kind, self._num_made = self._hides.get(self._num_made), self._num_made + 1
         place = self._generator.randrange(max(1, min(count, self._num_checked))) + spare
         value, (inputs, outputs) = self._call(
             "contents",
             count=count + spare,
             seed=self._generator.getrandbits(48),
             hidden=kind and {"number": place, "kind": kind},
+            sealed=sealed,
         )
         self.contents = Contents.of(value, inputs, outputs)
         return self.contents.content_bytes
@@ -135,6 +142,31 @@ class ReferenceBlocks:
         value, _ = self._call("run", count=count, dropped=dropped, gate_ns=round(gate_us * 1000.0))
         time.sleep(self._settle_s)
         return _block(value["call_ns"], value["host_ns"], value["num_ungated"], wall_us=0.0)
+
+    @contextlib.contextmanager
+    def gate(
+        self, *, queue_s: float, most_s: float
+    ) -> Iterator[tuple[int, Callable[[], Witnessed]]]:
+        """A gate before the sealed contents: the descriptor of its page, and what tells how the block went.
+
+        Args:
+            queue_s: How long a block may take to be queued, before it is opened all the same.
+            most_s: How long it may take then.
+        """
+        _, (page,) = self._call("gate")
+        try:
+            with self._reference.calling(
+                "witness",
+                deadline_s=queue_s + most_s + self._deadlines.reference_s,
+                queue_s=queue_s,
+                most_s=most_s,
+            ) as answer:
+                try:
+                    yield page, lambda: Witnessed(**answer()[0])
+                finally:
+                    end_sealed(page)
+        finally:
+            os.close(page)
 
     def check(self, count: int) -> None:
         """Compare the candidate's outputs with the compiled reference's."""
@@ -189,20 +221,46 @@ class CandidateBlocks:
         contents = self._reference.contents
         assert contents is not None
         worker = self._dry if dry else self._candidate
-        try:
+        with _of_a_trusted_process() if dry else contextlib.nullcontext():
             ran, wall_s = worker.run(
                 contents.message(count, dropped=dropped, dry=dry, gate_us=gate_us),
                 contents.inputs,
                 contents.outputs,
                 deadline_s=self._deadlines.run_s * 3,
             )
-        except AgentError as error:
-            if dry:
-                raise WorkerLost(f"The process that calls nothing was lost: {error}") from error
-            raise
         if not dry:
             require_launches(ran, count + dropped)
         return _block(ran.call_ns, ran.host_ns, ran.num_ungated, wall_us=wall_s * 1e6)
+
+    def run_sealed(self, count: int, *, queue_s: float, dry: bool = False) -> Sealed:
+        """Our own microseconds of a block, and the claimed ones of each call.
+
+        Raises:
+            AgentError: the candidate failed.
+            WorkerLost: the one that calls nothing did, which is no submission's fault.
+        """
+        contents = self._reference.contents
+        assert contents is not None
+        worker = self._dry if dry else self._candidate
+        deadline_s = self._deadlines.run_s * 3
+        with self._reference.gate(queue_s=queue_s, most_s=deadline_s) as (page, witnessed):
+            with _of_a_trusted_process() if dry else contextlib.nullcontext():
+                ran = worker.run_sealed(
+                    contents.message(count, dry=dry, sealed=True),
+                    contents.inputs,
+                    contents.outputs,
+                    page,
+                    deadline_s=deadline_s + queue_s,
+                )
+            end_sealed(page)
+            seen = witnessed()
+        if not dry:
+            require_launches(ran, count)
+        return Sealed(
+            wall_us=seen.wall_us,
+            call_us=tuple(ns / 1000.0 for ns in ran.call_ns),
+            was_queued=seen.was_queued,
+        )
 
     def profile(self) -> Ran:
         """A few calls more on the latest contents, with the time of each kernel in the fastest."""
@@ -215,6 +273,15 @@ class CandidateBlocks:
             deadline_s=self._deadlines.run_s,
         )
         return ran
+
+
+@contextlib.contextmanager
+def _of_a_trusted_process() -> Iterator[None]:
+    """What fails here is no submission's fault."""
+    try:
+        yield
+    except AgentError as error:
+        raise WorkerLost(f"The process that calls nothing was lost: {error}") from error
 
 
 def _block(

@@ -13,12 +13,14 @@ import sys
 import time
 import types
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import torch
 
 from cuda_gym.errors import CudaGymError, WrongOutput
+from cuda_gym.judge.profiling.memory_budget import LARGE_BYTES
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.copied_region import CopiedRegion
@@ -44,6 +46,7 @@ from cuda_gym.judge.sandbox.messages import (
 from cuda_gym.judge.sandbox.model_state import check_state
 from cuda_gym.judge.sandbox.outputs import OutputSink, require_unchanged
 from cuda_gym.judge.sandbox.regions import Region
+from cuda_gym.judge.sandbox.sealed_page import SealedPage
 from cuda_gym.judge.sandbox.telling import (
     MODEL_FILE,
     Told,
@@ -54,6 +57,7 @@ from cuda_gym.judge.sandbox.telling import (
 )
 from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
 from cuda_gym.judge.sandbox.worker_device import (
+    NOT_HELD,
     DeviceFault,
     WorkerDevice,
     fault_in,
@@ -70,7 +74,7 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
     """
     order, _ = channel.receive(Open)
     try:
-        device = open_worker_device(order.device)
+        device = open_worker_device(order.device, own_kernels=order.own_kernels)
     except (RuntimeError, OSError, ImportError, CudaGymError) as error:
         told = fault_in(error) or str(error).strip().partition("\n")[0] or type(error).__name__
         channel.send(Opened(trouble=told))
@@ -156,15 +160,16 @@ class Candidate:
         prepare_ns = self._load_weights(message.weights, message.region, descriptor)
         return Loaded(prepare_ns=prepare_ns, operators_refused=0)
 
-    def run(self, message: Run, inputs: int, outputs: int) -> Ran:
+    def run(self, message: Run, inputs: int, outputs: int, page: int | None = None) -> Ran:
         """Call forward for each list of inputs; copy each result out before the next call."""
         given = self._region(message.input_region, inputs, is_output=False)
         room = self._region(message.output_region, outputs, is_output=True)
         calls, sink = self._laid_out(message, given, room)
-        if message.dry:
-            ran = run_dry(message, sink, self._device)
-        else:
-            ran = self._run(message, calls, sink)
+        with self._held(message, page, given, room) as queueing:
+            if message.dry:
+                ran = run_dry(message, sink, self._device, queueing)
+            else:
+                ran = self._run(message, calls, sink, queueing)
         self._device.publish(room)
         if message.poison:
             original = self._device.original(given)
@@ -180,6 +185,7 @@ class Candidate:
         """Hold no memory that somebody else may need."""
         self._layout = None
         self._regions.clear()
+        self._device.give_memory_back(most_kept=LARGE_BYTES)
         return Rested()
 
     def _laid_out(
@@ -190,7 +196,9 @@ class Candidate:
         In a race all blocks of a GPU lie in the same regions: what is laid out once need not be again
         under the judge's clock.
         """
-        layout = replace(message, poison=False, dry=False, gate_ns=0, time_kernels=False)
+        layout = replace(
+            message, poison=False, dry=False, gate_ns=0, time_kernels=False, sealed=False
+        )
         if self._layout is None or self._layout[0] != layout:
             source = CopiedRegion(given, self._device) if self._own_inputs else given
             calls = [transport.decode_tree(tree, source) for tree in message.inputs]
@@ -199,7 +207,22 @@ class Candidate:
             self._layout = layout, calls, sink
         return self._layout[1:]
 
-    def _run(self, message: Run, calls: Sequence[Any], sink: OutputSink) -> Ran:
+    def _held(
+        self, message: Run, page: int | None, given: Region, room: Region
+    ) -> AbstractContextManager[AbstractContextManager[None]]:
+        """What is to be entered around the calls of this block."""
+        sealing = self._device.sealing
+        if not message.sealed or page is None or sealing is None:
+            return nullcontext(NOT_HELD)
+        return sealing.held(SealedPage.open(page), given, room)
+
+    def _run(
+        self,
+        message: Run,
+        calls: Sequence[Any],
+        sink: OutputSink,
+        queueing: AbstractContextManager[None],
+    ) -> Ran:
         kernels = self._kernels
         launches, library_calls = kernels.counts() if kernels else (0, 0)
         check = kernels.check if kernels else None
@@ -223,7 +246,9 @@ class Candidate:
                 raise WrongOutput(f"{place_of_return()}: {wrong}") from None
 
         call = self._timed_call if message.time_kernels else self._call
-        timed = self._device.timed_calls(call, calls, keep=keep, gate_ns=message.gate_ns)
+        timed = self._device.timed_calls(
+            call, calls, keep=keep, gate_ns=message.gate_ns, queueing=queueing
+        )
         num_launches, num_library_calls = kernels.counts() if kernels else (0, 0)
         fastest = timed.call_ns.index(min(timed.call_ns)) if timed.call_ns else 0
         return Ran(

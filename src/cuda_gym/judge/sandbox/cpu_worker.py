@@ -6,6 +6,7 @@ import ctypes
 import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from cuda_gym.judge.sandbox.messages import (
     TensorSpec,
 )
 from cuda_gym.judge.sandbox.regions import Region
-from cuda_gym.judge.sandbox.worker_device import TimedCalls
+from cuda_gym.judge.sandbox.worker_device import NOT_HELD, TimedCalls
 
 __all__ = ["CpuWorkerDevice"]
 
@@ -34,6 +35,7 @@ class CpuWorkerDevice:
     torch_device = torch.device("cpu")
     alignment = 64
     keeps_originals = False
+    sealing = None
 
     def __init__(self) -> None:
         self._evicting: torch.Tensor | None = None
@@ -43,7 +45,7 @@ class CpuWorkerDevice:
         """The processor."""
         return cpu_name()
 
-    def give_memory_back(self) -> None:
+    def give_memory_back(self, *, most_kept: int = 0) -> None:
         """Nothing to do: what is freed, is free."""
 
     def total_bytes(self) -> int | None:
@@ -104,6 +106,7 @@ class CpuWorkerDevice:
         *,
         keep: Callable[[int, Any], Kept],
         gate_ns: int,  # noqa: ARG002 - the host is the device
+        queueing: AbstractContextManager[None] = NOT_HELD,
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> TimedCalls[Kept]:
         """Call once for each entry, by the wall clock."""
@@ -111,7 +114,7 @@ class CpuWorkerDevice:
         kept: list[Kept] = []
         gc.disable()
         try:
-            with torch.no_grad():
+            with torch.no_grad(), queueing:
                 for number, arguments in enumerate(calls):
                     start = clock()
                     value = call(arguments)

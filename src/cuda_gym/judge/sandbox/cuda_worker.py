@@ -16,11 +16,15 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 
+from cuda_gym.judge.profiling.memory_budget import AHEAD_BYTES
 from cuda_gym.judge.sandbox.cuda_regions import CudaRegion, is_supported
+from cuda_gym.judge.sandbox.cuda_sealing import CudaSealing
 from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
 from cuda_gym.judge.sandbox.messages import (
     RegionSpec,
@@ -28,7 +32,7 @@ from cuda_gym.judge.sandbox.messages import (
 )
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.staged_regions import ReturnedRegion, StagedRegion
-from cuda_gym.judge.sandbox.worker_device import DeviceFault, TimedCalls, fault_in
+from cuda_gym.judge.sandbox.worker_device import NOT_HELD, DeviceFault, TimedCalls, fault_in
 
 __all__ = ["CudaWorkerDevice"]
 
@@ -53,7 +57,7 @@ class CudaWorkerDevice:
     alignment = 512
     keeps_originals = True
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, *, own_kernels: str = "") -> None:
         self.torch_device = torch.device("cuda", index)
         self._index = index
         _cuda.set_device(index)
@@ -67,14 +71,16 @@ class CudaWorkerDevice:
         self._cycles_per_ns = clock_khz / 1e6
         self._exports = is_supported(index)
         self._empty_ns: int | None = None
+        self.sealing = CudaSealing(Path(own_kernels), self.torch_device) if own_kernels else None
         self._events: list[tuple[Any, Any]] = []
         """Used again: to make one takes longer than to record it."""
         _synchronise()
 
-    def give_memory_back(self) -> None:
-        """Empty torch's cache of freed memory, where more than half of the card is taken."""
+    def give_memory_back(self, *, most_kept: int = 0) -> None:
+        """Empty torch's cache of freed memory, where that is larger or more than half of the card is taken."""
         free, total = _cuda.mem_get_info(self._index)
-        if free < total // 2:
+        unused = _cuda.memory_reserved(self._index) - _cuda.memory_allocated(self._index)
+        if unused > most_kept or free < total // 2:
             _cuda.empty_cache()
 
     def total_bytes(self) -> int:
@@ -82,9 +88,9 @@ class CudaWorkerDevice:
         return int(_cuda.mem_get_info(self._index)[1])
 
     def spare_bytes(self) -> int:
-        """A quarter of what is free now."""
+        """A quarter of what is free now, and never more than belongs to a judgement."""
         free, _ = _cuda.mem_get_info(self._index)
-        return int(free) // 4
+        return min(AHEAD_BYTES, int(free) // 4)
 
     def create_inputs(
         self,
@@ -148,6 +154,7 @@ class CudaWorkerDevice:
         *,
         keep: Callable[[int, Any], Kept],
         gate_ns: int,
+        queueing: AbstractContextManager[None] = NOT_HELD,
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> TimedCalls[Kept]:
         """Call once for each entry, each between two events behind a gate."""
@@ -161,7 +168,7 @@ class CudaWorkerDevice:
         cycles = int(gate_ns * self._cycles_per_ns)
         gc.disable()
         try:
-            with torch.no_grad():
+            with torch.no_grad(), queueing:
                 for number, (arguments, (start, end)) in enumerate(zip(calls, pairs, strict=True)):
                     self._flushing.zero_()
                     if cycles:

@@ -13,8 +13,12 @@ from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 __all__ = ["open_worker_device"]
 
 
-def open_worker_device(name: str) -> WorkerDevice:
+def open_worker_device(name: str, *, own_kernels: str = "") -> WorkerDevice:
     """The device of a name, in this process; on a GPU this makes its context.
+
+    Args:
+        name: `cpu`, `cuda:0`.
+        own_kernels: Machine code of what seals and holds blocks there; empty where none is wanted.
 
     Raises:
         MissingTool: this torch cannot use a GPU.
@@ -27,4 +31,4 @@ def open_worker_device(name: str) -> WorkerDevice:
         raise MissingTool(
             f"The torch that is installed, {torch.__version__}, is not built for CUDA. Install one that is."
         )
-    return CudaWorkerDevice(device.index)
+    return CudaWorkerDevice(device.index, own_kernels=own_kernels)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 import torch
 
 from cuda_gym.judge.sandbox.messages import Ran, Run
@@ -11,7 +13,12 @@ from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 __all__ = ["run_dry"]
 
 
-def run_dry(message: Run, sink: OutputSink, device: WorkerDevice) -> Ran:
+def run_dry(
+    message: Run,
+    sink: OutputSink,
+    device: WorkerDevice,
+    queueing: AbstractContextManager[None],
+) -> Ran:
     """All that `run` does, with a call that only fills its outputs: what the protocol costs.
 
     They are filled so that what is copied has just been written, as after a real call.
@@ -24,7 +31,9 @@ def run_dry(message: Run, sink: OutputSink, device: WorkerDevice) -> Ran:
         return scratch
 
     numbers = range(len(sink.targets))
-    timed = device.timed_calls(fill, numbers, keep=sink.take, gate_ns=message.gate_ns)
+    timed = device.timed_calls(
+        fill, numbers, keep=sink.take, gate_ns=message.gate_ns, queueing=queueing
+    )
     return Ran(
         call_ns=timed.call_ns,
         host_ns=timed.host_ns,

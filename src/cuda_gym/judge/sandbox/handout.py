@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -22,6 +22,8 @@ from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 __all__ = ["Handout", "region_spec"]
 
 _numbers = itertools.count(1)
+_COMPARED = 1 << 28
+"""Bytes of an input that are compared at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,7 @@ class Handout:
         outputs: Sequence[torch.Tensor],
         *,
         earlier: Handout | None = None,
+        key: int | None = None,
     ) -> Handout:
         """Put the arguments of each call into a region, each object once.
 
@@ -57,6 +60,7 @@ class Handout:
             batches: positional arguments of each call; equal objects share their place.
             outputs: tensors of the form that each call returns.
             earlier: nobody needs it any more; its regions are used again where they fit.
+            key: seals the inputs, on a device that seals.
         """
         layout, room = transport.Layout(device.alignment), transport.Layout(device.alignment)
         parts: list[tuple[TensorSpec, torch.Tensor]] = []
@@ -64,7 +68,10 @@ class Handout:
         encoded = {n: transport.encode_tree(b, layout, parts) for n, b in distinct.items()}
         specs = tuple(tuple(room.place(tensor) for tensor in outputs) for _ in batches)
         again = None if earlier is None else earlier.inputs
-        inputs = device.create_inputs(layout.num_bytes, parts, again)
+        laid: Iterable[tuple[TensorSpec, torch.Tensor]] = parts
+        if key is not None and device.sealing is not None:
+            laid = device.sealing.sealed(parts, key)
+        inputs = device.create_inputs(layout.num_bytes, laid, again)
         if earlier is not None and earlier.output_bytes == room.num_bytes:
             returned, output_spec = earlier.outputs, earlier.output_spec
         else:
@@ -81,6 +88,10 @@ class Handout:
             output_bytes=room.num_bytes,
             originals=tuple(batches) if device.keeps_originals else None,
         )
+
+    def emptied(self) -> Handout:
+        """Its regions alone, to be used again: no call of it is made, and no input compared, any more."""
+        return self if self.originals is None else replace(self, originals=())
 
     def as_plain(self) -> dict[str, Any]:
         """What the candidate needs to know of it."""
@@ -107,6 +118,11 @@ class Handout:
         for call in self.specs[first:stop]:
             yield [self.outputs.tensor(spec).clone() for spec in call]
 
+    def returned(self) -> torch.Tensor:
+        """All bytes of the outputs, on the device."""
+        whole = TensorSpec(dtype="uint8", shape=(self.outputs.num_bytes,), offset=0)
+        return self.outputs.tensor(whole)
+
     def changed_input(self) -> tuple[int, int] | None:
         """Which input of a call is no longer what was handed out, and in how many elements.
 
@@ -131,11 +147,15 @@ def region_spec(region: Region) -> RegionSpec:
 
 
 def _num_changed(before: torch.Tensor, now: torch.Tensor) -> int:
-    """Elements with other bits."""
+    """Elements with other bits; in pieces, for what is compared takes as much memory again."""
     if not before.numel():
         return 0
-    ours, theirs = (_bits(tensor) for tensor in (before, now))
-    return 0 if torch.equal(ours, theirs) else int((ours != theirs).any(-1).sum())
+    most = _COMPARED // before.element_size()
+    ours, theirs = (torch.split(_bits(tensor), most) for tensor in (before, now))
+    return sum(
+        0 if torch.equal(mine, other) else int((mine != other).any(-1).sum())
+        for mine, other in zip(ours, theirs, strict=True)
+    )
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:

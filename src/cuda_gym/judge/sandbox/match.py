@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from cuda_gym.core.findings import Build, BuildForm, DrawFindings
 from cuda_gym.core.plain import as_plain
@@ -181,6 +182,8 @@ class Match:
         Raises:
             AgentError: the candidate failed, was wrong, or its clock is refused.
         """
+        beside = plan.outputs_beside * int(self._opened["written_bytes"])
+        plan = replace(plan, max_content_bytes=max(0, plan.max_content_bytes - beside))
         ours = ReferenceBlocks(
             self._reference,
             self._deadlines,
@@ -205,6 +208,7 @@ class Match:
             raced.pairs,
             plan,
             timer=raced.timer,
+            audits=raced.audits,
             host_us=raced.host_us if plan.longest_gate_us else None,
             first_call_us=raced.first_call_us,
             best_compile_us=best.compile_us,

@@ -30,6 +30,19 @@ class RegionSpec:
     num_bytes: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class CodeRange:
+    """Code that is to be closed, in whole pages."""
+
+    start: int
+    """Its address, the same in every process forked from one."""
+    num_bytes: int
+    inode: int
+    """Of the file that it is mapped from."""
+    offset: int
+    """In that file."""
+
+
 # Said to the zygote, which is trusted
 
 
@@ -51,6 +64,8 @@ class Ready:
     torch: str
     threads: int
     """Its own threads at that moment; more than one could not be forked safely."""
+    closed: tuple[CodeRange, ...] = ()
+    """What its candidates close once a model stands, on `cpu`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +93,8 @@ class Open:
 
     device: str
     """`cpu`, `cuda:0`."""
+    own_kernels: str
+    """Machine code of what seals and holds blocks there; empty where none is wanted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +143,10 @@ class Reload:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Call forward once for each entry of `inputs`. Descriptors: input region, output region."""
+    """Call forward once for each entry of `inputs`.
+
+    Descriptors: input region, output region; of a sealed block its page.
+    """
 
     input_region: RegionSpec
     output_region: RegionSpec
@@ -142,6 +162,8 @@ class Run:
     """How long the device waits before each call, so that the host is done when it begins."""
     time_kernels: bool = False
     """Tell what each kernel took in the fastest of the calls."""
+    sealed: bool = False
+    """Queue all calls behind a gate that a page opens; the inputs are sealed until then."""
 
 
 @dataclass(frozen=True, kw_only=True)

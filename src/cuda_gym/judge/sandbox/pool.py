@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from cuda_gym.core.device import Device
@@ -41,8 +42,16 @@ class OpenReference:
     """A reference process and what it said when it opened its task. Used by one thread at a time."""
 
     def __init__(
-        self, task: Task, *, device: Device, num_threads: int, folder: Path, deadlines: Deadlines
+        self,
+        task: Task,
+        *,
+        device: Device,
+        own_kernels: str,
+        num_threads: int,
+        folder: Path,
+        deadlines: Deadlines,
     ) -> None:
+        self._own_kernels = own_kernels
         self._task = task
         self._device = device
         self._num_threads = num_threads
@@ -160,6 +169,7 @@ class OpenReference:
             device=str(self._device),
             num_threads=self._num_threads,
             folder=str(self._folder),
+            own_kernels=self._own_kernels,
         )
         return opened
 
@@ -176,7 +186,20 @@ class WorkerPool:
         max_references: int,
         folder: Path | None,
         deadlines: Deadlines,
+        own_kernels: Callable[[], str] = str,
     ) -> None:
+        """Start nothing yet.
+
+        Args:
+            device: Of all processes.
+            num_threads: Of both sides of a race.
+            memory_bytes: What a candidate may take beyond what it is born with.
+            max_references: How many references are kept.
+            folder: Where these remember things; None is the user's.
+            deadlines: For each answer.
+            own_kernels: Gives the path of what the judge itself runs on the device, when it is first needed.
+        """
+        self._find_own_kernels = own_kernels
         self._device = device
         self._num_threads = num_threads
         self._memory_bytes = memory_bytes
@@ -203,7 +226,7 @@ class WorkerPool:
         Raises:
             WorkerLost: none could be started.
         """
-        return self._living_zygote().fork(self._device, memory_bytes=self._memory_bytes)
+        return self._fork(self._living_zygote())
 
     @property
     def can_fork_at_once(self) -> bool:
@@ -234,7 +257,7 @@ class WorkerPool:
                 self._dry.close()
                 self._dry = None
             if self._dry is None:
-                self._dry = zygote.fork(self._device, memory_bytes=self._memory_bytes)
+                self._dry = self._fork(zygote)
             dry = self._dry
         try:
             yield dry
@@ -254,6 +277,7 @@ class WorkerPool:
                 entry = OpenReference(
                     task,
                     device=self._device,
+                    own_kernels=self._own_kernels,
                     num_threads=self._num_threads,
                     folder=self._folder,
                     deadlines=self._deadlines,
@@ -281,6 +305,15 @@ class WorkerPool:
             entry.worker.close()
         if zygote is not None:
             zygote.close()
+
+    @cached_property
+    def _own_kernels(self) -> str:
+        return self._find_own_kernels()
+
+    def _fork(self, zygote: ZygoteWorker) -> CandidateWorker:
+        return zygote.fork(
+            self._device, own_kernels=self._own_kernels, memory_bytes=self._memory_bytes
+        )
 
     def _surplus(self) -> list[OpenReference]:
         """Take out what is too many and idle, the least recently used first."""

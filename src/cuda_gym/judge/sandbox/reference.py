@@ -23,6 +23,7 @@ from cuda_gym.core.plain import as_plain
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Work
 from cuda_gym.errors import MachineError, TaskError, WrongOutput
+from cuda_gym.judge.profiling.memory_budget import AHEAD_BYTES, LARGE_BYTES
 from cuda_gym.judge.profiling.roofline import number_format
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
@@ -32,6 +33,7 @@ from cuda_gym.judge.sandbox.handout import Handout, region_spec
 from cuda_gym.judge.sandbox.messages import Tree
 from cuda_gym.judge.sandbox.outputs import changed_input
 from cuda_gym.judge.sandbox.records import load_record, save_record
+from cuda_gym.judge.sandbox.sealed_gate import SealedGate
 from cuda_gym.judge.sandbox.timed_outputs import HiddenContent, worst_output
 from cuda_gym.judge.sandbox.timed_reference import TimedReference, with_threads
 from cuda_gym.judge.sandbox.worker_device import WorkerDevice
@@ -44,8 +46,8 @@ from cuda_gym.judge.verification.trial import Trial
 from cuda_gym.judge.verification.work import work_of
 
 _MODEL_SEED = 0
-_HELD = 3
-"""A draw that is kept, as a multiple of the most that eager holds at once."""
+_MAKING = 3
+"""What is held while a draw is made, as a multiple of what it expects: that, and gold in float64."""
 
 Answer = tuple[Tree, tuple[int, ...]]
 """A value, and descriptors to be sent with it (and closed here afterwards)."""
@@ -65,12 +67,20 @@ class Reference:
         self._hidden: HiddenContent | None = None
         self._first_timed = 0
         """Of the latest contents: behind one that is spare."""
+        self._gate: SealedGate | None = None
+        """Of the latest contents, where they are sealed."""
         self._eager_is_due = False
         """Once a submission: its time is shown, not raced."""
         torch.set_num_threads(1)
 
     def open(
-        self, *, task: Mapping[str, Any], device: str, num_threads: int, folder: str
+        self,
+        *,
+        task: Mapping[str, Any],
+        device: str,
+        num_threads: int,
+        folder: str,
+        own_kernels: str,
     ) -> Answer:
         """Load the task, and admit it unless it was admitted before."""
         self._num_threads = num_threads
@@ -80,11 +90,13 @@ class Reference:
         os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         torch.backends.cuda.matmul.allow_tf32 = self._task.allow_tf32
         torch.backends.cudnn.allow_tf32 = self._task.allow_tf32
-        self._device: WorkerDevice = open_worker_device(device)
+        self._device: WorkerDevice = open_worker_device(device, own_kernels=own_kernels)
         self._reference = ReferenceModule.of(self._task, self._device.torch_device)
         self._model = self._reference.make_model(_MODEL_SEED)
         self._initial = {name: t.clone() for name, t in self._model.state_dict().items()}
         self._admission = self._admit()
+        self._written_bytes = sum(map(_num_bytes, self._admission.outputs))
+        self._end_phase()
         self._timed = TimedReference(
             self._device,
             self._model,
@@ -105,7 +117,7 @@ class Reference:
             "smallest": smaller if smaller in kinds else kinds[0],
             "free_dimensions": sorted(self._admission.free_dimensions),
             "notes": list(self._admission.notes),
-            "written_bytes": sum(map(_num_bytes, self._admission.outputs)),
+            "written_bytes": self._written_bytes,
             "influential_bytes": self._admission.influential_bytes,
         }, ()
 
@@ -116,12 +128,12 @@ class Reference:
             draws: `weights` and `seed`, two seeds, and `kind`, in the order in which they will be used.
         """
         self._stock.clear()
-        most = self._device.spare_bytes() // max(1, _HELD * self._admission.peak_bytes)
-        for planned in draws[:most]:
+        for planned in draws[: self._most_ahead()]:
             if planned["weights"] != self._weights_seed:
                 self._move_weights(planned["weights"])
             key = (planned["weights"], planned["kind"], planned["seed"])
             self._stock[key] = self._try(planned["kind"], planned["seed"])
+        self._end_phase()
         return {"prepared": len(self._stock)}, ()
 
     def weights(self, *, seed: int) -> Answer:
@@ -138,7 +150,12 @@ class Reference:
 
     def draw(self, *, kind: str, seed: int, repeats: int) -> Answer:
         """Hidden inputs of one kind, to be called `repeats` times."""
+        self._gate = None
+        self._trial = None
+        self._let_go()
         made = self._stock.pop((self._weights_seed, kind, seed), None)
+        if made is None:
+            self._end_phase()
         self._trial = trial = made or self._try(kind, seed)
         self._eager_is_due = True
         return self._hand_out([trial.draw.inputs] * repeats, trial.eager)
@@ -152,13 +169,16 @@ class Reference:
         assert self._trial is not None
         assert self._handout is not None
         self._require_unchanged()
-        findings = [self._trial.judge(outputs) for outputs in self._handout.delivered()]
+        # One copy at a time: a variable would hold the last while the next is made.
+        findings = list(map(self._trial.judge, self._handout.delivered()))
         worst = min(findings, key=lambda f: (f.passed, -(f.error_ratio or 0.0)))
         return as_plain(worst), ()
 
     def baseline(self) -> Answer:
         """The best times ever of eager and of torch.compile; compiles and measures where needed."""
-        return asdict(self._timed.best()), ()
+        best = self._timed.best()
+        self._end_phase()
+        return asdict(best), ()
 
     def work(self) -> Answer:
         """What the task asks of any submission in one call; None where that cannot be found out."""
@@ -176,6 +196,8 @@ class Reference:
             return as_plain(known_work(self._records, self._key("work"), find_out)), ()
         except Exception:  # noqa: BLE001 - a task's own code may raise anything where it is watched
             return None, ()
+        finally:
+            self._end_phase()
 
     def probe(self) -> Answer:
         """Whether the device still works, by using it; bytes of its memory, and those that are free."""
@@ -186,10 +208,10 @@ class Reference:
 
     def rest(self) -> Answer:
         """Nobody is being judged: let go of draws and contents, for others may need the memory."""
-        self._handout = self._trial = self._hidden = None
+        self._handout = self._trial = self._hidden = self._gate = None
         self._stock.clear()
         self._ran = []
-        self._device.give_memory_back()
+        self._end_phase(most_kept=AHEAD_BYTES)
         return {}, ()
 
     def rates(self) -> Answer:
@@ -198,19 +220,37 @@ class Reference:
             key = self._key("rates", task="")
             return as_plain(known_rates(self._records, key, self._device.torch_device)), ()
 
-    def contents(self, *, count: int, seed: int, hidden: Mapping[str, Any] | None = None) -> Answer:
-        """New ordinary inputs for one block of each side, one of them a hidden draw if memory bears that."""
+    def contents(
+        self,
+        *,
+        count: int,
+        seed: int,
+        hidden: Mapping[str, Any] | None = None,
+        sealed: bool = False,
+    ) -> Answer:
+        """New ordinary inputs for one block of each side, one of them a hidden draw if memory bears that.
+
+        Args:
+            count: How many.
+            seed: Of the first.
+            hidden: Number and kind of one that is not ordinary.
+            sealed: Whether nobody can read them before a gate opens.
+        """
         ordinary = DrawKind.ORDINARY
         if self._trial is None or self._trial.draw.kind is not ordinary:
             self.draw(kind=ordinary.value, seed=seed, repeats=1)
         assert self._trial is not None
-        batches = [self._reference.make_inputs(seed + i) for i in range(count)]
-        self._hidden = None
+        self._let_go()
+        if self._trial.draw.inputs:  # the first contents of a race: values are not needed any more
+            self._trial = self._trial.emptied()
+            self._end_phase()
+        place = -1 if hidden is None else int(hidden["number"])
+        make = self._reference.make_inputs
+        batches = [[] if number == place else make(seed + number) for number in range(count)]
         if hidden is not None:
-            with contextlib.suppress(TaskError, MachineError):
-                trial, number = self._try(hidden["kind"], seed + count), hidden["number"]
-                self._hidden = HiddenContent(number=number, trial=trial)
-                batches[number] = trial.draw.inputs
+            inputs = self._hide(hidden["kind"], place, seed + count)
+            batches[place] = make(seed + place) if inputs is None else inputs
+        self._gate = SealedGate() if sealed else None
         answer = self._hand_out(batches, self._trial.eager)
         self._device.evict_caches(self._handout.input_bytes if self._handout else 0)
         return answer
@@ -231,14 +271,33 @@ class Reference:
             "num_ungated": timed.num_ungated,
         }, ()
 
+    def gate(self) -> Answer:
+        """A new gate before the sealed contents: the descriptor of its page."""
+        assert self._gate is not None
+        return {}, (self._gate.renew(),)
+
+    def witness(self, *, queue_s: float, most_s: float) -> Answer:
+        """Open the gate when a block is queued behind it, and tell when its outputs were there.
+
+        Args:
+            queue_s: How long the block may take to be queued; then the gate opens all the same.
+            most_s: How long it may take then; after that it is given up.
+        """
+        assert self._gate is not None
+        seen = self._gate.witness(queue_s=queue_s, most_s=most_s)
+        return asdict(seen), ()
+
     def check(self, *, count: int) -> Answer:
         """Compare the candidate's outputs of a block with the compiled model's.
 
         Raises:
             WrongOutput: it has changed its inputs.
+            Refused: outputs of a sealed block came after it was said to be over.
         """
         assert self._handout is not None
         assert self._trial is not None
+        if self._gate is not None:
+            self._gate.require_finished(self._device, self._handout.returned())
         self._require_unchanged()
         with with_threads(self._num_threads):
             worst = worst_output(
@@ -265,7 +324,39 @@ class Reference:
             draw,
             self._admission.indices,
             gold_chunks=self._admission.gold_chunks,
+            keeps_eager=False,
         )
+
+    def _hide(self, kind: str, place: int, seed: int) -> list[Any] | None:
+        """Make a hidden draw for one of the contents; its inputs, or None where that fails."""
+        self._end_phase()
+        with contextlib.suppress(TaskError, MachineError):
+            trial = self._try(kind, seed)
+            self._hidden = HiddenContent(number=place, trial=trial)
+            return trial.draw.inputs
+        return None
+
+    def _let_go(self) -> None:
+        """Of what was made for the contents of before; only their regions are used again."""
+        self._ran, self._hidden = [], None
+        if self._handout is not None:
+            self._handout = self._handout.emptied()
+
+    def _end_phase(self, *, most_kept: int | None = None) -> None:
+        """What comes next needs memory in other sizes: where a task is large, none is kept for it.
+
+        Not between the blocks of a race, whose calls would have to get it anew.
+        """
+        if self._admission.peak_bytes > LARGE_BYTES:
+            self._device.give_memory_back()
+        elif most_kept is not None:
+            self._device.give_memory_back(most_kept=most_kept)
+
+    def _most_ahead(self) -> int:
+        """How many draws may be held while one more is made."""
+        expected = sum(map(_expected_bytes, self._admission.outputs))
+        held = self._admission.peak_bytes - self._written_bytes + expected
+        return max(0, self._device.spare_bytes() - _MAKING * expected) // max(1, held)
 
     def _require_unchanged(self) -> None:
         changed = self._handout.changed_input() if self._handout else None
@@ -291,10 +382,18 @@ class Reference:
         self, batches: Sequence[Sequence[Any]], outputs: Sequence[torch.Tensor]
     ) -> Answer:
         """Let go of what was handed out before, and hand out this."""
-        self._handout = handout = Handout.of(self._device, batches, outputs, earlier=self._handout)
+        key = None if self._gate is None else self._gate.key
+        self._handout = handout = Handout.of(
+            self._device, batches, outputs, earlier=self._handout, key=key
+        )
         description = self._trial.draw.description if self._trial else ""
         return {**handout.as_plain(), "description": description}, handout.descriptors()
 
 
 def _num_bytes(output: OutputSpec) -> int:
     return math.prod(output.shape) * int(getattr(torch, output.dtype).itemsize)
+
+
+def _expected_bytes(output: OutputSpec) -> int:
+    """Of what is compared with an output: at least single precision."""
+    return math.prod(output.shape) * max(4, int(getattr(torch, output.dtype).itemsize))

@@ -31,6 +31,8 @@ _METHODS = {
     "rates",
     "contents",
     "run",
+    "gate",
+    "witness",
     "check",
 }
 

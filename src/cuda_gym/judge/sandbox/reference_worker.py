@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 import time
+from collections.abc import Callable, Iterator
 
 import cuda_gym.errors
 from cuda_gym.errors import CudaGymError, WorkerLost
@@ -47,25 +50,57 @@ class ReferenceWorker:
             CudaGymError: what the method raised.
             WorkerLost: it is gone or silent.
         """
-        with self._lock:
-            try:
-                self._channel.send(Request(method=method, arguments=arguments))
+        with self.calling(method, deadline_s=deadline_s, **arguments) as answer:
+            return answer()
+
+    @contextlib.contextmanager
+    def calling(
+        self, method: str, *, deadline_s: float, **arguments: Tree
+    ) -> Iterator[Callable[[], tuple[Tree, tuple[int, ...]]]]:
+        """Call a method, and do something else until its answer is asked for, which is what this gives.
+
+        Raises:
+            CudaGymError: what the method raised; when it is asked.
+            WorkerLost: it is gone or silent.
+        """
+        answers: list[Reply | Fault] = []
+
+        def answer() -> tuple[Tree, tuple[int, ...]]:
+            with self._loss_told(method, deadline_s):
                 reply, descriptors = self._channel.receive(
                     Reply, Fault, deadline=time.monotonic() + deadline_s
                 )
-            except DeadlinePassed:
-                self.close()
-                raise WorkerLost(
-                    f"The reference did not finish {method!r} within {deadline_s:g} s."
-                ) from None
-            except ProtocolError as error:
-                self.close()
-                raise WorkerLost(f"The reference was lost during {method!r}: {error}") from error
-        if isinstance(reply, Fault):
-            kind = getattr(cuda_gym.errors, reply.error, WorkerLost)
-            error_: CudaGymError = kind(reply.message)
-            raise error_
-        return reply.value, descriptors
+            answers.append(reply)
+            if isinstance(reply, Fault):
+                kind = getattr(cuda_gym.errors, reply.error, WorkerLost)
+                error: CudaGymError = kind(reply.message)
+                raise error
+            return reply.value, descriptors
+
+        with self._lock:
+            with self._loss_told(method, deadline_s):
+                self._channel.send(Request(method=method, arguments=arguments))
+            try:
+                yield answer
+            except BaseException:
+                if not answers:  # nobody may take it for the answer to something else
+                    with contextlib.suppress(CudaGymError):
+                        for descriptor in answer()[1]:
+                            os.close(descriptor)
+                raise
+
+    @contextlib.contextmanager
+    def _loss_told(self, method: str, deadline_s: float) -> Iterator[None]:
+        try:
+            yield
+        except DeadlinePassed:
+            self.close()
+            raise WorkerLost(
+                f"The reference did not finish {method!r} within {deadline_s:g} s."
+            ) from None
+        except ProtocolError as error:
+            self.close()
+            raise WorkerLost(f"The reference was lost during {method!r}: {error}") from error
 
     def close(self) -> None:
         """End it; safe to call twice."""

@@ -10,8 +10,9 @@ Covered: reference and candidate do all of this through the same object, so that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import torch
 
@@ -20,6 +21,9 @@ from cuda_gym.judge.sandbox.messages import (
     TensorSpec,
 )
 from cuda_gym.judge.sandbox.regions import Region
+
+if TYPE_CHECKING:
+    from cuda_gym.judge.sandbox.cuda_sealing import CudaSealing
 
 __all__ = ["DeviceFault", "TimedCalls", "WorkerDevice", "fault_in"]
 
@@ -41,6 +45,10 @@ class TimedCalls(Generic[Kept]):
     num_ungated: int
     """Calls whose gate had opened before the host was done: they measure the host."""
     kept: list[Kept]
+
+
+NOT_HELD: AbstractContextManager[None] = nullcontext()
+"""Nothing is done around the calls."""
 
 
 class WorkerDevice(Protocol):
@@ -66,8 +74,17 @@ class WorkerDevice(Protocol):
         """Whether inputs, once handed out, are not read again: nothing seals them, or they lie elsewhere."""
         ...
 
-    def give_memory_back(self) -> None:
-        """Keep no memory that is not used, where others would miss it."""
+    @property
+    def sealing(self) -> CudaSealing | None:
+        """What seals blocks; None where a process that is stopped has stopped working, or none was wanted."""
+        ...
+
+    def give_memory_back(self, *, most_kept: int = 0) -> None:
+        """Keep no memory that is not used, where others would miss it.
+
+        Args:
+            most_kept: Bytes that may stay, for they are used again soon and take time to get.
+        """
         ...
 
     def total_bytes(self) -> int | None:
@@ -128,6 +145,7 @@ class WorkerDevice(Protocol):
         *,
         keep: Callable[[int, Any], Kept],
         gate_ns: int,
+        queueing: AbstractContextManager[None] = NOT_HELD,
     ) -> TimedCalls[Kept]:
         """Call once for each entry, without gradients and without garbage collection.
 
@@ -136,6 +154,7 @@ class WorkerDevice(Protocol):
             calls: The argument of each call.
             keep: What to keep of a result, by the number of the call; not timed.
             gate_ns: How long the device waits before each call, so that the host is done when it begins.
+            queueing: Entered before the first call, and left when the last one has been given to the device.
 
         Raises:
             DeviceFault: the device failed.

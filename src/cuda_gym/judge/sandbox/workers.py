@@ -116,14 +116,14 @@ class CandidateWorker:
             self._printed.read()
         return self._printed.text
 
-    def open(self, device: str) -> None:
+    def open(self, device: str, *, own_kernels: str = "") -> None:
         """Let it get the device ready, without waiting for that; what comes next does.
 
         Raises:
             WorkerLost: it is gone already.
         """
         try:
-            self._channel.send(Open(device=device))
+            self._channel.send(Open(device=device, own_kernels=own_kernels))
         except ChannelClosed as error:
             raise WorkerLost("A candidate process ended before it was used.") from error
 
@@ -150,6 +150,19 @@ class CandidateWorker:
         reply, wall_s = self._ask(message, (inputs, outputs), Ran, deadline_s)
         require_possible_run(reply, len(message.inputs))
         return reply, wall_s
+
+    def run_sealed(
+        self, message: Run, inputs: int, outputs: int, page: int, *, deadline_s: float
+    ) -> Ran:
+        """Call forward behind the gate of a page, which somebody else opens.
+
+        Returns:
+            Its claims.
+        """
+        reply: Ran
+        reply, _ = self._ask(message, (inputs, outputs, page), Ran, deadline_s)
+        require_possible_run(reply, len(message.inputs))
+        return reply
 
     def rest(self, *, deadline_s: float) -> None:
         """Let it give back what memory it shares.

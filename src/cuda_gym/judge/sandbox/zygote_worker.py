@@ -56,7 +56,7 @@ class ZygoteWorker:
         """Whether it can fork at once."""
         return self._ready.is_set() and not self.lost
 
-    def fork(self, device: Device, *, memory_bytes: int) -> CandidateWorker:
+    def fork(self, device: Device, *, own_kernels: str, memory_bytes: int) -> CandidateWorker:
         """A new candidate, which gets the device ready while we go on.
 
         Raises:
@@ -78,7 +78,7 @@ class ZygoteWorker:
         with self._lock:
             if number in self._candidates:
                 self._candidates[number] = (worker, ended)
-        worker.open(str(device))
+        worker.open(str(device), own_kernels=own_kernels)
         return worker
 
     def wait(self) -> None:

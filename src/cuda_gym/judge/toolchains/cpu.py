@@ -98,6 +98,10 @@ class CpuToolchain:
             toolchain=self.name,
         )
 
+    def own_kernels(self) -> str:
+        """None: on the host the judge runs nothing."""
+        return ""
+
     def read_findings(self, build: Build, text: str) -> tuple[MemoryFinding, ...]:
         """What a checking build has written, with lines of the submission."""
         return read_findings(text, Path(build.library), is_own=lambda f: f.startswith("kernels/"))

@@ -22,6 +22,7 @@ from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.extension_build import ExtensionToolchain
 from cuda_gym.judge.toolchains.nvcc import NvccToolchain
 from cuda_gym.judge.toolchains.nvrtc import NvrtcCannot, NvrtcToolchain
+from cuda_gym.judge.toolchains.own_kernels import own_cubin
 from cuda_gym.judge.toolchains.toolkit import find_nvcc
 from cuda_gym.judge.toolchains.toolkit_facts import architecture_for, require_driver
 
@@ -88,6 +89,15 @@ class CudaToolchain:
             except NvrtcCannot:
                 return self._nvcc.build(submission, deadline_s=deadline_s)
         return self._nvcc.build(submission, deadline_s=deadline_s)
+
+    def own_kernels(self) -> str:
+        """Machine code of the judge's own kernels.
+
+        Raises:
+            MissingTool: there is no such GPU, or no compiler for it.
+            StorageError: the cache cannot be written.
+        """
+        return str(own_cubin(self._architecture, self._cache))
 
     def read_findings(self, build: Build, text: str) -> tuple[MemoryFinding, ...]:
         """What a run under the sanitizer has written, with lines of the submission."""

@@ -39,6 +39,15 @@ class Toolchain(Protocol):
         """
         ...
 
+    def own_kernels(self) -> str:
+        """Path of machine code that the judge itself runs on the device; empty where that is none.
+
+        Raises:
+            MissingTool: no compiler for the device is found.
+            StorageError: the cache cannot be written.
+        """
+        ...
+
     def read_findings(self, build: Build, text: str) -> tuple[MemoryFinding, ...]:
         """What a checking build has written, with lines of the submission."""
         ...

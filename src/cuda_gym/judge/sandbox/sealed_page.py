@@ -1,0 +1,150 @@
+"""A page of the host by which a block of calls is held, let go, and heard of when it is over.
+
+    the reference   seals the inputs with a key, lets the block go by writing the key, and waits for the sum
+    the candidate   queues everything behind the gate: open the inputs, all calls, sum up the outputs, tell
+    the judge       says that it is over where a candidate failed
+
+So what the reference's clock shows from the key to the sum is time in which all the work was done: nobody
+can read the inputs before, and a sum of outputs that are not there cannot be told. The host takes no
+part in it: neither a slow one nor a false clock changes anything.
+
+Covered: a candidate that never queues anything (the gate is opened after a while), one that fails,
+one that tells a wrong sum. Not covered: who launches what (`cuda_sealing`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import mmap
+import os
+import secrets
+import time
+from dataclasses import dataclass
+
+__all__ = ["SealedPage", "Witnessed", "end_sealed", "new_key"]
+
+_BYTES = 4096
+_KEY, _KEY_CHECK, _STATE, _SUM, _SUM_CHECK = (8 * place for place in (0, 1, 8, 16, 17))
+"""As in `sealing.cu`."""
+_QUEUED, _OVER = 1, 2
+"""What the host says of a block."""
+_MASK = (1 << 64) - 1
+_F_ADD_SEALS, _F_SEAL_SEAL, _F_SEAL_SHRINK, _F_SEAL_GROW = 1033, 1, 2, 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witnessed:
+    """One block as the reference's clock saw it."""
+
+    wall_us: float
+    """From the key to the sum."""
+    was_queued: bool
+    """Whether all of it had been given to the device before the key was written: then the host had no
+    part in it."""
+    sum: int | None
+    """Told of the outputs; None where none was."""
+
+
+class SealedPage:
+    """The page in one process; owns its descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._mapped = mmap.mmap(descriptor, _BYTES)
+        self._state = ctypes.c_uint32.from_buffer(self._mapped, _STATE)
+
+    @classmethod
+    def create(cls) -> SealedPage:
+        """An empty one, of a size that nobody can change."""
+        descriptor = os.memfd_create("gate", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(descriptor, _BYTES)
+        fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW | _F_SEAL_SEAL)
+        return cls(descriptor)
+
+    @classmethod
+    def open(cls, descriptor: int) -> SealedPage:
+        """What somebody else has made; the descriptor stays the caller's."""
+        return cls(os.dup(descriptor))
+
+    @property
+    def address(self) -> int:
+        """Where it lies in this process."""
+        return ctypes.addressof(self._state) - _STATE
+
+    @property
+    def num_bytes(self) -> int:
+        """Of all of it."""
+        return _BYTES
+
+    def export(self) -> int:
+        """A descriptor for somebody else; the caller owns it."""
+        return os.dup(self._descriptor)
+
+    def say_queued(self) -> None:
+        """All of the block has been given to the device."""
+        self._state.value = _QUEUED
+
+    def witness(self, key: int, *, queue_s: float, most_s: float) -> Witnessed:
+        """Open the gate as soon as the block is queued, and wait until it is over.
+
+        Args:
+            key: That the inputs are sealed with.
+            queue_s: How long the block may take to be queued; then the gate opens all the same.
+            most_s: How long the rest may take.
+        """
+        until = time.perf_counter() + queue_s
+        while not self._state.value and time.perf_counter() < until:
+            time.sleep(_NAP_S)
+        was_queued = self._state.value == _QUEUED
+        page, state = self._mapped, self._state
+        clock = time.perf_counter_ns
+        start = clock()
+        page[_KEY : _KEY + 8] = key.to_bytes(8, "little")
+        page[_KEY_CHECK : _KEY_CHECK + 8] = check_of(key).to_bytes(8, "little")
+        last = start + round(most_s * 1e9)
+        told = ctypes.c_uint64.from_buffer(page, _SUM_CHECK)
+        while not told.value and clock() < last and state.value != _OVER:
+            pass
+        wall_ns = clock() - start
+        del told
+        return Witnessed(wall_us=wall_ns / 1000.0, was_queued=was_queued, sum=self._sum())
+
+    def close(self) -> None:
+        """Give it back; safe to call twice."""
+        if self._descriptor >= 0:
+            del self._state
+            self._mapped.close()
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _sum(self) -> int | None:
+        found, check = (
+            int.from_bytes(self._mapped[place : place + 8], "little")
+            for place in (_SUM, _SUM_CHECK)
+        )
+        return found if check == check_of(found) else None
+
+
+_NAP_S = 20e-6
+
+
+def end_sealed(descriptor: int) -> None:
+    """Say that a block is over, whatever came of it: nobody need wait any longer."""
+    os.pwrite(descriptor, _OVER.to_bytes(4, "little"), _STATE)
+
+
+def new_key() -> int:
+    """A secret."""
+    return secrets.randbits(64)
+
+
+def check_of(value: int) -> int:
+    """What stands beside a word that was written whole, as in `sealing.cu`.
+
+    >>> hex(check_of(0))
+    '0x1'
+    """
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
+    return (value ^ (value >> 31)) | 1
