@@ -33,6 +33,16 @@ def test_what_would_stop_or_break_the_judge_does_not(exploit: Exploit, hacks_jud
     assert verdict.outcome is Outcome.CORRECT, verdict.findings.summary
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no NVIDIA GPU")
+@pytest.mark.parametrize("exploit", exploits("harmless", device="cuda"))
+def test_what_would_stop_or_break_the_judge_does_not_on_a_gpu(
+    exploit: Exploit, hacks_judge_on_gpu: Judge
+) -> None:
+    verdict = hacks_judge_on_gpu.judge(exploit.task, exploit.submission)
+    assert verdict.outcome is Outcome.CORRECT, verdict.findings.summary
+
+
 @pytest.mark.slow
 @pytest.mark.xfail(reason="the harness shares the submission's process", strict=True)
 @pytest.mark.parametrize("exploit", exploits("open", device="cpu"))
