@@ -5,9 +5,9 @@ kernel that only waits, goes first: while it waits the host hands over the whole
 device then runs it without a gap. The gate opens by itself, so that a call that synchronises inside waits and
 goes on; it is counted then, for its times are the host's.
 
-Covered: L2 flushed before each call, with twice its size; what an empty pair of events takes is
-subtracted; faults of the device in words. Not covered: work on streams that the current stream does not wait
-for; the judge's own clock sees that.
+Covered: L2 flushed before each call, with twice its size, and lines that were asked to stay there; what an
+empty pair of events takes is subtracted; faults of the device in words. Not covered: work on streams that the
+current stream does not wait for; the judge's own clock sees that.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from cuda_gym.judge.sandbox.messages import (
     RegionSpec,
     TensorSpec,
 )
+from cuda_gym.judge.sandbox.persisting_lines import PersistingLines
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.staged_regions import ReturnedRegion, StagedRegion
 from cuda_gym.judge.sandbox.worker_device import NOT_HELD, DeviceFault, TimedCalls, fault_in
@@ -72,6 +73,7 @@ class CudaWorkerDevice:
         self._exports = is_supported(index)
         self._empty_ns: int | None = None
         self.sealing = CudaSealing(Path(own_kernels), self.torch_device) if own_kernels else None
+        self._lines = PersistingLines()
         self._events: list[tuple[Any, Any]] = []
         """Used again: to make one takes longer than to record it."""
         _synchronise()
@@ -162,6 +164,9 @@ class CudaWorkerDevice:
         while len(self._events) < len(calls):
             self._events.append((_new_event(), _new_event()))
         pairs = self._events[: len(calls)]
+        self._lines.end()
+        # Behind a gate that somebody else opens nothing may wait for the device, as the driver may for this.
+        ends_lines = queueing is NOT_HELD and self._lines.can_be_made()
         host_ns: list[int] = []
         kept: list[Kept] = []
         num_ungated = 0
@@ -170,7 +175,7 @@ class CudaWorkerDevice:
         try:
             with torch.no_grad(), queueing:
                 for number, (arguments, (start, end)) in enumerate(zip(calls, pairs, strict=True)):
-                    self._flushing.zero_()
+                    self._flush(ends_lines)
                     if cycles:
                         _sleep(cycles)
                     _record(start)
@@ -205,6 +210,11 @@ class CudaWorkerDevice:
 
     def evict_caches(self, streamed_bytes: int = 0) -> None:
         """Nothing to do: every timed call has its own flush."""
+
+    def _flush(self, ends_lines: bool) -> None:
+        if ends_lines:
+            self._lines.end()
+        self._flushing.zero_()
 
     def _empty_pair_ns(self) -> int:
         """What two events with nothing between them show, measured once."""

