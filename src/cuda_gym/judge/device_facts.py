@@ -7,16 +7,13 @@ from importlib.util import find_spec
 
 from cuda_gym.core.device import Device
 from cuda_gym.judge.profiling.gpus import find_gpu
+from cuda_gym.judge.profiling.memory_budget import COPIES, contents_of_card
 from cuda_gym.judge.profiling.timing import CPU_PLAN, GPU_PLAN, TimingPlan
 
 __all__ = ["DeviceFacts", "facts_of"]
 
 _DRIVER_BYTES = 64 << 30
 """Address space that a CUDA driver reserves, beside what it maps of the device (measured: enough)."""
-
-_CONTENTS = 12
-"""Part of a GPU's memory for the contents of a block: each side holds them, or what came of them, once
-more, and a few judges may work beside each other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +51,7 @@ def facts_of(device: Device) -> DeviceFacts:
     return DeviceFacts(
         plan=replace(
             GPU_PLAN,
-            max_content_bytes=min(GPU_PLAN.max_content_bytes, gpu.memory_bytes // _CONTENTS),
+            max_content_bytes=contents_of_card(gpu.memory_bytes) // COPIES,
         ),
         transport=shared,
         address_bytes=_DRIVER_BYTES + 4 * gpu.memory_bytes,

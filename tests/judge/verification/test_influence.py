@@ -78,4 +78,4 @@ def test_only_bytes_that_must_be_read_are_counted(
     reference = make_reference(body, X)
     model = reference.make_model(0)
     trial = Trial.of(reference, model, draw_inputs(reference, DrawKind.ORDINARY, 1))
-    assert influential_bytes(model, trial) == 4 * num_elements
+    assert influential_bytes(model, trial.draw.inputs) == 4 * num_elements

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from cuda_gym.errors import NotAdmitted
+from cuda_gym.judge.profiling.memory_budget import judgement_bytes
 from cuda_gym.judge.verification.admission import admit
 from cuda_gym.judge.verification.correctness import timed_error_ratio
 from cuda_gym.judge.verification.gold import GoldKind
 from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs, perturbed_state
-from cuda_gym.judge.verification.memory import estimate_bytes
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.judge.verification.trial import Trial
 from cuda_gym.judge.verification.work import work_of
@@ -174,9 +174,7 @@ def test_a_task_of_four_gigabytes_stays_far_below_24() -> None:
     judged = peak_gb(judge)
     # Beside it: shared inputs and outputs, the candidate's own outputs, and two contexts.
     assert judged + (3 * size + 2e9) / 1e9 < 24.0
-    needed = estimate_bytes(
-        input_bytes=size, output_bytes=size, peak=admission.peak_bytes, contents=1
-    )
+    needed = judgement_bytes(input_bytes=size, output_bytes=size, contents=1)
     assert needed < 24e9
 
 

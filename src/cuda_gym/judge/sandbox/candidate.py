@@ -23,10 +23,12 @@ from cuda_gym.errors import CudaGymError, WrongOutput
 from cuda_gym.judge.profiling.memory_budget import LARGE_BYTES
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
+from cuda_gym.judge.sandbox.closed_code import close_code, code_to_close
 from cuda_gym.judge.sandbox.copied_region import CopiedRegion
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.dry_run import run_dry
 from cuda_gym.judge.sandbox.kernel_clock import KernelClock
+from cuda_gym.judge.sandbox.limits import forbid_new_code
 from cuda_gym.judge.sandbox.loaded_kernels import LoadedKernels, load_kernels
 from cuda_gym.judge.sandbox.messages import (
     Failed,
@@ -138,6 +140,8 @@ class Candidate:
         torch.set_num_threads(message.num_threads)
         with told("loading the compiled kernels"):
             self._kernels = load_kernels(message, device, self._kernel_clock)
+        if device.type == "cpu":  # a GPU's driver loads code when it is needed
+            forbid_new_code()
         module = types.ModuleType("model_new")
         sys.modules["model_new"] = module
         linecache.cache[MODEL_FILE] = (
@@ -153,6 +157,8 @@ class Candidate:
             self._model = model.to(device).eval()
         prepare_ns = self._load_weights(message.weights, message.region, descriptor)
         refused = refuse_torch_operators(device.type, on_refusal=self._note_refusal)
+        if device.type == "cpu" and not message.allowed_library:
+            close_code(code_to_close())
         return Loaded(prepare_ns=prepare_ns, operators_refused=refused)
 
     def reload(self, message: Reload, descriptor: int) -> Loaded:
@@ -175,6 +181,8 @@ class Candidate:
             original = self._device.original(given)
             if original is not None:
                 require_unchanged(self._device, message.inputs, given, original)
+            if given.num_bytes + room.num_bytes > LARGE_BYTES:
+                self._close_regions()  # room for what the next draw expects
         return ran
 
     def describe_fault(self, fault: str) -> str:
@@ -183,10 +191,13 @@ class Candidate:
 
     def rest(self) -> Rested:
         """Hold no memory that somebody else may need."""
-        self._layout = None
-        self._regions.clear()
+        self._close_regions()
         self._device.give_memory_back(most_kept=LARGE_BYTES)
         return Rested()
+
+    def _close_regions(self) -> None:
+        self._layout = None
+        self._regions.clear()
 
     def _laid_out(
         self, message: Run, given: Region, room: Region

@@ -29,6 +29,7 @@ from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.ceilings import known_rates, known_work
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.draw_plan import called
+from cuda_gym.judge.sandbox.empty_blocks import EmptyBlocks
 from cuda_gym.judge.sandbox.handout import Handout, region_spec
 from cuda_gym.judge.sandbox.messages import Tree
 from cuda_gym.judge.sandbox.outputs import changed_input
@@ -46,6 +47,7 @@ from cuda_gym.judge.verification.trial import Trial
 from cuda_gym.judge.verification.work import work_of
 
 _MODEL_SEED = 0
+_REHEARSALS = 3
 _MAKING = 3
 """What is held while a draw is made, as a multiple of what it expects: that, and gold in float64."""
 
@@ -95,6 +97,7 @@ class Reference:
         self._model = self._reference.make_model(_MODEL_SEED)
         self._initial = {name: t.clone() for name, t in self._model.state_dict().items()}
         self._admission = self._admit()
+        self._is_large = self._admission.peak_bytes > LARGE_BYTES
         self._written_bytes = sum(map(_num_bytes, self._admission.outputs))
         self._end_phase()
         self._timed = TimedReference(
@@ -105,6 +108,9 @@ class Reference:
             peak_bytes=self._admission.peak_bytes,
             records=self._records,
             key=self._key("baseline"),
+        )
+        self._empty = EmptyBlocks(
+            self._device, records=self._records, key=self._key("empty blocks")
         )
         init_args = transport.encode_tree(
             self._reference.init_inputs(), transport.Layout(self._device.alignment), []
@@ -153,10 +159,13 @@ class Reference:
         self._gate = None
         self._trial = None
         self._let_go()
+        if self._is_large:  # nor does a candidate keep its regions, see `Candidate.run`
+            self._handout = None
         made = self._stock.pop((self._weights_seed, kind, seed), None)
         if made is None:
             self._end_phase()
         self._trial = trial = made or self._try(kind, seed)
+        self._end_phase()
         self._eager_is_due = True
         return self._hand_out([trial.draw.inputs] * repeats, trial.eager)
 
@@ -287,6 +296,27 @@ class Reference:
         seen = self._gate.witness(queue_s=queue_s, most_s=most_s)
         return asdict(seen), ()
 
+    def rehearse(self, *, count: int) -> Answer:
+        """Find out what a sealed block takes without its calls, before there is a submission that could disturb that."""
+        if self._device.sealing is not None and not self._empty.knows(count):
+            with contextlib.suppress(MachineError):  # for want of memory: the first race does it
+                self.contents(count=count, seed=_MODEL_SEED, sealed=True)
+                assert self._handout is not None
+                for _ in range(_REHEARSALS):
+                    self._empty.measure_us(self._handout, count, queued=True)
+            self.rest()
+        return {}, ()
+
+    def empty_block(self, *, count: int, queued: bool) -> Answer:
+        """What a block of the sealed contents takes without its calls, in microseconds.
+
+        Args:
+            count: Of the calls.
+            queued: Whether its gate opens when all is queued, or at once.
+        """
+        assert self._handout is not None
+        return self._empty.measure_us(self._handout, count, queued=queued), ()
+
     def check(self, *, count: int) -> Answer:
         """Compare the candidate's outputs of a block with the compiled model's.
 
@@ -347,7 +377,7 @@ class Reference:
 
         Not between the blocks of a race, whose calls would have to get it anew.
         """
-        if self._admission.peak_bytes > LARGE_BYTES:
+        if self._is_large:
             self._device.give_memory_back()
         elif most_kept is not None:
             self._device.give_memory_back(most_kept=most_kept)

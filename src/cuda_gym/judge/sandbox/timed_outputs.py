@@ -60,18 +60,30 @@ def worst_output(
         hidden: Which of them is judged by gold.
     """
     worst = Worst(error_ratio=0.0, kind="ordinary")
-    delivered = handout.delivered(0, count)
-    for number, (outputs, ours) in enumerate(zip(delivered, compiled, strict=False)):
+    for number, ours in enumerate(compiled[:count]):
         if hidden is not None and number == hidden.number:
-            findings = hidden.trial.judge(outputs)
-            ratio = findings.error_ratio if findings.error_ratio is not None else math.inf
-            ratio = min(ratio, 1.0) if findings.passed else max(ratio, 2.0)
-            found = Worst(error_ratio=ratio, kind=findings.name)
+            found = _hidden_output(handout, hidden)
         else:
-            ratio = timed_error_ratio(outputs, ours, expected, handout.call(number))
-            found = Worst(error_ratio=ratio, kind="ordinary")
+            found = _ordinary_output(handout, number, ours, expected)
         if math.isnan(found.error_ratio):
             return Worst(error_ratio=math.inf, kind=found.kind)
         if found.error_ratio > worst.error_ratio:
             worst = found
     return worst
+
+
+def _hidden_output(handout: Handout, hidden: HiddenContent) -> Worst:
+    (outputs,) = handout.delivered(hidden.number, hidden.number + 1)
+    findings = hidden.trial.judge(outputs)
+    ratio = findings.error_ratio if findings.error_ratio is not None else math.inf
+    ratio = min(ratio, 1.0) if findings.passed else max(ratio, 2.0)
+    return Worst(error_ratio=ratio, kind=findings.name)
+
+
+def _ordinary_output(
+    handout: Handout, number: int, ours: Sequence[Tensor], expected: Sequence[Expected]
+) -> Worst:
+    """A function of its own, so that each copy is gone before the next one is made."""
+    (outputs,) = handout.delivered(number, number + 1)
+    ratio = timed_error_ratio(outputs, ours, expected, handout.call(number))
+    return Worst(error_ratio=ratio, kind="ordinary")

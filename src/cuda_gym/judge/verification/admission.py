@@ -123,7 +123,10 @@ def admit(reference: ReferenceModule, *, seed: int, memory_bytes: int | None = N
         gold_chunks=chunks,
         free_dimensions=find_free_dimensions(reference, model, seed, host_first=fragile),
     )
-    trials, notes = _try_all(maker, ordinary, host_first=fragile)
+    trials = Trials(maker)
+    trials.add(ordinary)
+    is_finite, ordinary = ordinary.is_finite, ordinary.emptied()
+    notes = _try_others(trials, draw.inputs, is_finite=is_finite, host_first=fragile)
     admission = Admission(
         draw_kinds=(*trials.kinds, *(DrawKind.ORDINARY,) * (MIN_DRAWS - len(trials.kinds))),
         outputs=tuple(_spec(output) for output in ordinary.eager),
@@ -132,11 +135,11 @@ def admit(reference: ReferenceModule, *, seed: int, memory_bytes: int | None = N
         indices=indices,
         free_dimensions=maker.free_dimensions,
         eager_errors=trials.eager_errors,
-        influential_bytes=influential_bytes(model, ordinary),
+        influential_bytes=influential_bytes(model, draw.inputs),
         peak_bytes=peak,
         notes=tuple(_index_notes(ordinary, indices) + notes),
     )
-    del ordinary, draw  # `trials` makes again what it does not hold
+    del draw  # `trials` makes again what it does not hold
     _check_work(maker, trials, host_first=fragile)
     return admission
 
@@ -215,19 +218,31 @@ def _index_notes(ordinary: Trial, indices: tuple[IndexOutput, ...]) -> list[str]
     ]
 
 
-def _try_all(maker: TrialMaker, ordinary: Trial, *, host_first: bool) -> tuple[Trials, list[str]]:
-    """The trials that the task can bear, and what is to be said of the others."""
-    trials, notes = Trials(maker), []
-    trials.add(ordinary)
+def _try_others(
+    trials: Trials, ordinary: list[Any], *, is_finite: bool, host_first: bool
+) -> list[str]:
+    """Add the trials that the task can bear; what is to be said of the others.
+
+    Args:
+        trials: With the ordinary one.
+        ordinary: Its inputs.
+        is_finite: Whether its outputs are.
+        host_first: Whether the reference is tried on the CPU first.
+    """
+    notes = []
     for kind in tuple(DrawKind)[1:]:
         try:
-            trials.add(_try(maker, kind, ordinary, host_first=host_first))
+            trial = _try(trials.maker, kind, ordinary, is_finite=is_finite, host_first=host_first)
+            trials.add(trial)
+            del trial  # before the next one is made
         except _Unfit as unfit:
             notes.append(f"No {kind.value} draw: {unfit}")
-    return trials, notes
+    return notes
 
 
-def _try(maker: TrialMaker, kind: DrawKind, ordinary: Trial, *, host_first: bool) -> Trial:
+def _try(
+    maker: TrialMaker, kind: DrawKind, ordinary: list[Any], *, is_finite: bool, host_first: bool
+) -> Trial:
     """The trial of one more draw.
 
     Raises:
@@ -235,14 +250,14 @@ def _try(maker: TrialMaker, kind: DrawKind, ordinary: Trial, *, host_first: bool
     """
     try:
         draw = maker.draw(kind)
-        if _same(draw.inputs, ordinary.draw.inputs):
+        if _same(draw.inputs, ordinary):
             raise _Unfit("it changes nothing.")
         if host_first:
             maker.reference.try_on_host(maker.model, draw.inputs)
         trial = maker.trial(draw)
     except (TaskError, MachineError) as error:
         raise _Unfit(str(error)) from error
-    if ordinary.is_finite and not trial.is_finite:
+    if is_finite and not trial.is_finite:
         raise _Unfit("eager does not stay finite.")
     if not trial.is_sound:
         raise _Unfit("eager's own error leaves too little room.")
@@ -252,11 +267,14 @@ def _try(maker: TrialMaker, kind: DrawKind, ordinary: Trial, *, host_first: bool
 def _check_work(maker: TrialMaker, trials: Trials, *, host_first: bool) -> None:
     """Nothing may pass that took no work, and all that goes in must come out."""
     reference, model, seed = maker.reference, maker.model, maker.seed + 1
-    other = draw_inputs(reference, DrawKind.ORDINARY, seed).inputs
-    cheap = passing_degenerate(trials, reference.run(model, other))
+
+    def other() -> list[Any]:
+        return draw_inputs(reference, DrawKind.ORDINARY, seed).inputs
+
+    cheap = passing_degenerate(trials, lambda: reference.run(model, other()))
     if cheap:
         raise NotAdmitted(f"{reference.name}: {cheap} would pass for right on every draw.")
-    for place in idle_inputs(reference, model, trials, other, host_first=host_first):
+    for place in idle_inputs(reference, model, trials, other(), host_first=host_first):
         raise NotAdmitted(
             f"{reference.name}: input {place} does not matter: other content gives outputs within "
             "the budget. Leave it out."

@@ -106,9 +106,11 @@ class Expected:
 
 def expect(
     gold: Gold,
-    eager: Sequence[Tensor],
+    eager: list[Tensor],
     draw: Draw,
     indices: Sequence[IndexOutput] = (),
+    *,
+    keeps_eager: bool = True,
 ) -> list[Expected]:
     """Prepare the comparison with one draw; made once, used for every run of the submission.
 
@@ -117,18 +119,24 @@ def expect(
         eager: Eager's outputs in the task's dtype; they set the dtypes too.
         draw: The inputs belonging to both.
         indices: Which outputs are positions, as admission found them.
+        keeps_eager: Whether eager's outputs are needed afterwards; if not, of each that was looked at only
+            the form is left in the list, before more memory is taken.
     """
     rules = {rule.output: rule for rule in indices}
     expected = []
-    for number, (best, own) in enumerate(zip(gold.outputs, eager, strict=True)):
-        if own.is_floating_point():
-            expected.append(_expect_floating(best, own, draw.kind, gold.kind))
+    for number, best in enumerate(gold.outputs):
+        dtype, is_floating = eager[number].dtype, eager[number].is_floating_point()
+        scales, error = _error_of(eager[number], best, draw.kind) if is_floating else (None, 0.0)
+        if not keeps_eager:
+            eager[number] = eager[number].to("meta")
+        if scales is not None:
+            expected.append(_expect_floating(best, dtype, scales, error, draw.kind, gold.kind))
         elif number in rules:
             values = values_at(best, draw.inputs, rules[number])
             rule = rules[number]
-            expected.append(Expected(value=values, dtype=own.dtype, least_allowed=None, index=rule))
+            expected.append(Expected(value=values, dtype=dtype, least_allowed=None, index=rule))
         else:
-            expected.append(Expected(value=best, dtype=own.dtype, least_allowed=None))
+            expected.append(Expected(value=best, dtype=dtype, least_allowed=None))
     return expected
 
 
@@ -150,20 +158,27 @@ def is_fit(expected: Sequence[Expected], kind: DrawKind) -> bool:
     return True
 
 
-def _expect_floating(best: Tensor, own: Tensor, kind: DrawKind, gold: GoldKind) -> Expected:
-    work = torch.float64 if own.dtype == torch.float64 else torch.float32
+def _error_of(own: Tensor, best: Tensor, kind: DrawKind) -> tuple[Tensor, float]:
+    """The local scales of an output, and eager's largest error there, in units of roundoff."""
     unit = torch.finfo(own.dtype).eps / 2
     scales = group_scales(best, masked=kind is DrawKind.SPIKY)
     # Below the smallest normal number a kernel may flush to zero.
     scales.clamp_min_(torch.finfo(own.dtype).tiny / unit)
-    eager = _largest_error(own, best, scales) / unit
-    budget = Budget.of(own.dtype, kind)
+    return scales, _largest_error(own, best, scales) / unit
+
+
+def _expect_floating(
+    best: Tensor, dtype: torch.dtype, scales: Tensor, eager: float, kind: DrawKind, gold: GoldKind
+) -> Expected:
+    work = torch.float64 if dtype == torch.float64 else torch.float32
+    unit = torch.finfo(dtype).eps / 2
+    budget = Budget.of(dtype, kind)
     allowance = budget.allowance(eager)
     if gold is GoldKind.EAGER:
         allowance = min(2.0 * allowance, budget.ceiling)
     return Expected(
         value=best.to(work).contiguous(),
-        dtype=own.dtype,
+        dtype=dtype,
         least_allowed=scales.mul_(allowance * unit).to(work),
         tolerance=allowance * unit,
         allowance=allowance,

@@ -69,13 +69,13 @@ def idle_parameters(
     return idle
 
 
-def influential_bytes(model: nn.Module, trial: Trial) -> int:
+def influential_bytes(model: nn.Module, inputs: Sequence[Any]) -> int:
     """Bytes of the floating inputs whose gradient is not zero: a lower bound of what must be read.
 
     A lower bound, because an element that lost a maximum was read as well. Zero where the
     reference has no gradient.
     """
-    inputs = map_tensors(trial.draw.inputs, _requiring_gradient)
+    inputs = map_tensors(list(inputs), _requiring_gradient)
     leaves = [x for x in tensors_in(inputs) if x.requires_grad]
     try:
         outputs = [x for x in flatten_outputs(model(*inputs))[0] if x.requires_grad]

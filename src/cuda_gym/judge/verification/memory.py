@@ -15,15 +15,16 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from cuda_gym.errors import BadTask, NotAdmitted
+from cuda_gym.judge.profiling.memory_budget import LARGE_BYTES
 from cuda_gym.judge.verification.allocation import free_bytes
 from cuda_gym.judge.verification.nests import map_tensors, tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.judge.verification.slices import most_elements, pieces_of
 
-__all__ = ["estimate_bytes", "gold_chunks", "held_bytes", "peak_bytes", "run_bytes"]
+__all__ = ["gold_chunks", "held_bytes", "peak_bytes", "run_bytes"]
 
-LARGE_BYTES: Final = 2**30
-"""Of a run: the gold of a larger one is made in pieces of this size, where it has a batch."""
+PIECE_BYTES: Final = 2**28
+"""Of the gold of a run that is large: it is made in pieces of this size, where it has a batch."""
 CONTEXT_BYTES: Final = 2**30
 """Of a second process with a context and workspaces of its own, and pieces of a comparison."""
 
@@ -112,28 +113,7 @@ def gold_chunks(
             f"{memory_bytes:,} are allowed. Make its shapes smaller."
         )
     room = memory_bytes - peak
-    return -(-2 * peak // (min(room, LARGE_BYTES) if peak > LARGE_BYTES else room))
-
-
-def estimate_bytes(*, input_bytes: int, output_bytes: int, peak: int, contents: int) -> int:
-    """About what a judgement holds at most on its device, with so many contents handed out at once.
-
-    The reference holds each content's inputs twice (its own and the shared ones), its outputs three
-    times (shared, of torch.compile, of the candidate), and the latest draw with its expected outputs;
-    the candidate its own outputs, and a context.
-
-    Args:
-        input_bytes: Of one call.
-        output_bytes: Of one call.
-        peak: Most bytes that a run of the reference holds, inputs included.
-        contents: Lists of inputs that are handed out together.
-
-    >>> estimate_bytes(input_bytes=2**30, output_bytes=2**30, peak=2**31, contents=2) / 2**30
-    17.0
-    """
-    handed_out = contents * (2 * input_bytes + 3 * output_bytes)
-    draw = input_bytes + 2 * output_bytes
-    return handed_out + draw + max(peak, output_bytes) + output_bytes + CONTEXT_BYTES
+    return -(-2 * peak // (min(room, PIECE_BYTES) if peak > LARGE_BYTES else room))
 
 
 def held_bytes(*nests: Any) -> int:

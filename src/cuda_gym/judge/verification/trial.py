@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torch import Tensor, nn
 
@@ -40,8 +40,17 @@ class Trial:
         indices: Sequence[IndexOutput] = (),
         *,
         gold_chunks: int = 1,
+        keeps_eager: bool = True,
     ) -> Trial:
         """Run the reference on a draw, in its own dtype and as gold.
+
+        Args:
+            reference: The task.
+            model: With the parameters of this judgement.
+            draw: What it is run on.
+            indices: Which outputs are positions, as admission found them.
+            gold_chunks: Into how many pieces gold is cut.
+            keeps_eager: Whether more than the form of eager's outputs is needed afterwards.
 
         Raises:
             BadTask: where the reference raises.
@@ -50,7 +59,7 @@ class Trial:
         eager = reference.run(model, draw.inputs)
         with memory_told(reference.name, "its gold", reference.device):
             gold = gold_outputs(model, draw.inputs, eager, chunks=gold_chunks)
-            expected = expect(gold, eager, draw, indices)
+            expected = expect(gold, eager, draw, indices, keeps_eager=keeps_eager)
         return cls(
             draw=draw,
             eager=eager,
@@ -62,6 +71,26 @@ class Trial:
     def judge(self, candidate: Sequence[Tensor]) -> DrawFindings:
         """Whether outputs are right on this draw."""
         return compare(candidate, self.expected, self.draw, self.given)
+
+    def emptied(self) -> Trial:
+        """What it says of any draw of its kind: forms and allowances, without inputs and values."""
+        rules = (
+            replace(
+                output,
+                value=output.value.to("meta"),
+                least_allowed=None
+                if output.least_allowed is None
+                else output.least_allowed.to("meta"),
+            )
+            for output in self.expected
+        )
+        return replace(
+            self,
+            draw=replace(self.draw, inputs=[], spikes=()),
+            eager=[output.to("meta") for output in self.eager],
+            expected=list(rules),
+            given={},
+        )
 
     def accepts(self, candidate: Sequence[Tensor]) -> bool:
         """The same decision, without a look at what is wrong."""

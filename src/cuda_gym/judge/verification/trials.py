@@ -52,7 +52,7 @@ class Trials:
         self.kinds: list[DrawKind] = []
         self.eager_errors: dict[str, float] = {}
         """Kind of draw to eager's largest error."""
-        self._maker = maker
+        self.maker = maker
         self._most_held = most_held
         self._held = 0
         self._kept: dict[DrawKind, Trial] = {}
@@ -69,4 +69,4 @@ class Trials:
 
     def __iter__(self) -> Iterator[Trial]:
         for kind in self.kinds:
-            yield self._kept.get(kind) or self._maker.trial(self._maker.draw(kind))
+            yield self._kept.get(kind) or self.maker.trial(self.maker.draw(kind))

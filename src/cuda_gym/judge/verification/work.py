@@ -57,11 +57,13 @@ def work_of(model: nn.Module, inputs: Sequence[Any]) -> Work:
     counter = _FlopCounter()
     with torch.no_grad(), counter:
         outputs, _ = flatten_outputs(model(*inputs))
+    written_bytes = sum(x.numel() * x.element_size() for x in outputs)
+    del outputs
     if is_asserting(counter.names):  # a NaN among their values would stop a GPU
         model, inputs = copy.deepcopy(model).cpu(), map_tensors(inputs, lambda x: x.cpu())
     return Work(
         read_bytes=_read_bytes(model, inputs),
-        written_bytes=sum(x.numel() * x.element_size() for x in outputs),
+        written_bytes=written_bytes,
         flops=counter.flops,
     )
 
