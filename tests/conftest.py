@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from filelock import FileLock
 
 from cuda_gym.core.device import Device
@@ -89,6 +90,12 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             with FileLock(f"{folder}.lock"):  # one of them builds the runtime libraries
                 CpuToolchain(BuildCache(folder)).warm()
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_for_torch() -> None:
+    """As in a reference process: threads that wait for each other burn the cores of tests beside them."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,6 @@ MakeReference = Callable[..., ReferenceModule]
 MakeTrial = Callable[..., Trial]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @pytest.fixture
 def make_reference() -> MakeReference:
     """A task from the body of its forward(), whose arguments are x, y, z."""

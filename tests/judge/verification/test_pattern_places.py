@@ -12,11 +12,6 @@ from torch import Tensor
 from cuda_gym.judge.verification.pattern_sample import sample
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @pytest.fixture
 def want() -> Tensor:
     return normal(100, 300)

@@ -13,11 +13,6 @@ from torch import Tensor
 from cuda_gym.judge.verification.patterns import find_pattern
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @pytest.fixture
 def want() -> Tensor:
     return normal(100, 300)
