@@ -30,6 +30,7 @@ from cuda_gym.judge.head_start import HeadStart
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.nvml import energy_between
+from cuda_gym.judge.profiling.race import audited_calls
 from cuda_gym.judge.profiling.roofline import is_below_floor
 from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped
 from cuda_gym.judge.sandbox.device_memory import require_memory
@@ -119,7 +120,9 @@ class Attempt:
         try:
             if races:
                 with means.lock.shared():
-                    reference.baseline()
+                    baseline = reference.baseline()
+                    if means.plan.num_audits:
+                        reference.rehearse(audited_calls(baseline.compile_us, means.plan))
                     work = reference.work()
             match = self._prove(reference)
             if checking is not None:
@@ -224,10 +227,11 @@ class Attempt:
         loaded, build = self._loaded, self._compiled.build
         assert loaded is not None
         assert build is not None
-        with self._means.pool.dry() as dry:
+        pool, plan = self._means.pool, self._means.plan
+        with contextlib.nullcontext() if plan.num_audits else pool.dry() as dry:
             self.timing, self.profile = match.race(
                 dry,
-                self._means.plan,
+                plan,
                 reference.baseline,
                 build,
                 prepare_ns=loaded.prepare_ns,

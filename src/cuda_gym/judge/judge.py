@@ -31,6 +31,7 @@ from cuda_gym.judge.compilation import build_submission
 from cuda_gym.judge.device_facts import facts_of
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling import telemetry
+from cuda_gym.judge.profiling.race import audited_calls
 from cuda_gym.judge.profiling.timing import TimingPlan
 from cuda_gym.judge.sandbox.background import Background
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
@@ -125,7 +126,9 @@ class Judge:
                 self._pool.reference(task) as reference,
                 self._lock.shared(),
             ):
-                reference.baseline()
+                baseline = reference.baseline()
+                if self._means.plan.num_audits:
+                    reference.rehearse(audited_calls(baseline.compile_us, self._means.plan))
                 reference.work()
 
         threading.Thread(target=prepare, name=f"warm {task.id}", daemon=True).start()

@@ -49,6 +49,9 @@ class ScriptedReference:
         us = self.us * self.generator.uniform(1 - self.noise, 1 + self.noise)
         return block([us] * (dropped + count))
 
+    def empty_us(self, count: int, *, queued: bool) -> float:
+        raise AssertionError("nothing is sealed on the host")
+
     def check(self, count: int) -> None:
         if self.wrong_after is not None and len(self.made) > self.wrong_after:
             raise WrongOutput("wrong in a timed call")
@@ -60,7 +63,7 @@ class ScriptedCandidate:
     def __init__(self, reference: ScriptedReference, us: float, hidden: float = 0.0) -> None:
         self.reference, self.us, self.hidden = reference, us, hidden
 
-    def run_sealed(self, count: int, *, queue_s: float, dry: bool = False) -> Sealed:
+    def run_sealed(self, count: int, *, queue_s: float) -> Sealed:
         raise AssertionError("nothing is sealed on the host")
 
     def run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -25,8 +26,6 @@ SPEC = TensorSpec(dtype="float32", shape=(COUNT,), offset=0)
 
 
 def test_a_block_runs_when_its_gate_opens_and_not_before() -> None:
-    from pathlib import Path
-
     device = torch.device("cuda:0")
     torch.zeros(1, device=device)
     sealing = CudaSealing(Path(CudaToolchain(Device.parse("cuda:0")).own_kernels()), device)
@@ -45,8 +44,10 @@ def test_a_block_runs_when_its_gate_opens_and_not_before() -> None:
     with sealing.held(SealedPage.open(page.export()), inputs, outputs) as queueing:
         with queueing:
             torch.mul(inputs.tensor(SPEC), 2.0, out=outputs.tensor(SPEC))
+            done = torch.cuda.Event()
+            done.record()
             time.sleep(0.05)
-            assert not torch.cuda.current_stream().query()
+            assert not done.query()
         witness.start()
         witness.join()
     assert torch.equal(outputs.tensor(SPEC), values * 2.0)

@@ -20,6 +20,7 @@ from cuda_gym.judge.profiling.timing import (
     TimingPlan,
     bootstrap_interval,
     clock_ratios,
+    fastest_tenth,
     is_cleared,
     quiet,
 )
@@ -45,8 +46,6 @@ class Sealed:
 
     wall_us: float
     """From the moment in which its inputs could be read, to the one in which its outputs were there."""
-    call_us: tuple[float, ...]
-    """Claimed."""
     was_queued: bool
     """Whether the host had no part in it."""
 
@@ -69,6 +68,15 @@ class ReferenceSide(Protocol):
 
     def run(self, count: int, *, dropped: int = 0, gate_us: float = 0.0) -> Block:
         """Call `dropped` times on the spare content, then on the first `count` of the others."""
+        ...
+
+    def empty_us(self, count: int, *, queued: bool) -> float:
+        """What the latest sealed block takes without its calls; its contents are worth nothing afterwards.
+
+        Args:
+            count: Of the calls.
+            queued: Whether its gate opens when all is queued, or at once.
+        """
         ...
 
     def check(self, count: int) -> None:
@@ -96,13 +104,12 @@ class CandidateSide(Protocol):
         """
         ...
 
-    def run_sealed(self, count: int, *, queue_s: float, dry: bool = False) -> Sealed:
+    def run_sealed(self, count: int, *, queue_s: float) -> Sealed:
         """Call on each of `count` sealed contents, all of them behind one gate.
 
         Args:
             count: how many.
             queue_s: how long the host may take to hand them over before the gate opens.
-            dry: as above.
         """
         ...
 
@@ -146,27 +153,34 @@ def race(
     most = _most_contents(probe.content_bytes, plan)
     dropped = plan.dropped_calls if probe.candidate_us < _LONG_CALL_US else 1
     dropped = dropped if most > 1 else 0
-    counts = (
-        min(_num_calls(fastest_us, plan), most - bool(dropped)),
-        min(_num_calls(probe.candidate_us, plan), most - bool(dropped)),
-    )
-    audits = tuple(_audit(reference, candidate, plan, probe) for _ in range(plan.num_audits))
+    most -= bool(dropped)
+    claimed_us = probe.candidate_us
+    calls = audited_calls(best_compile_us or probe.reference_us, plan)
+    audits = tuple(_audit(reference, candidate, plan, probe, calls) for _ in range(plan.num_audits))
     pairs: list[Pair] = []
     start = time.monotonic()
     while not _known(pairs, plan, time.monotonic() - start):
+        looks = _wants_dry_run(pairs, plan)
+        longest = plan.max_short_calls if looks and claimed_us < plan.short_us else plan.max_calls
         pairs.append(
             _race_once(
                 reference,
                 candidate,
-                counts=counts,
+                counts=(
+                    min(_num_calls(fastest_us, plan, longest), most),
+                    min(_num_calls(claimed_us, plan, longest), most),
+                ),
                 dropped=dropped,
                 reference_first=len(pairs) % 2 == 0,
-                dry_tolerance=plan.dry_tolerance if _wants_dry_run(pairs, plan) else None,
+                dry_tolerance=plan.dry_tolerance if looks else None,
+                dry_runs=_DRY_RUNS if plan.compares_best_walls else 1,
+                too_few_us=plan.short_us if longest < plan.max_short_calls else 0.0,
                 gates_us=probe.gates_us,
                 least_us=plan.least_us,
                 waited_us=waited_us,
             )
         )
+        claimed_us = min(claimed_us, fastest_tenth(pairs[-1].candidate_us))
     return Race(
         pairs=tuple(pairs),
         audits=audits,
@@ -174,6 +188,19 @@ def race(
         timer=probe.timer,
         host_us=probe.host_us,
     )
+
+
+def audited_calls(compile_us: float, plan: TimingPlan) -> int:
+    """How many calls our own clock times at once, where memory and the host allow so many.
+
+    Args:
+        compile_us: The best time of torch.compile: the number is one of the task, not of a submission.
+        plan: How long the block should be.
+
+    >>> audited_calls(200.0, GPU_PLAN)
+    5
+    """
+    return max(1, min(plan.max_audit_calls, round(plan.audit_us / max(compile_us, 1.0))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,19 +248,15 @@ def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan)
 
 
 def _audit(
-    reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan, probe: _Probe
+    reference: ReferenceSide,
+    candidate: CandidateSide,
+    plan: TimingPlan,
+    probe: _Probe,
+    most: int,
 ) -> Audit:
     """A block by our own clock, of as many calls as the device takes in ahead."""
-    claimed_us = max(probe.candidate_us, probe.reference_us / _MOST_SPEEDUP, plan.least_us)
-    count = max(
-        1,
-        min(
-            plan.max_audit_calls,
-            round(plan.audit_us / claimed_us),
-            _most_contents(probe.content_bytes, plan),
-            round(_MOST_QUEUEING_US / max(probe.host_us, 1.0)),
-        ),
-    )
+    most = min(most, _most_contents(probe.content_bytes, plan))
+    count = max(1, min(most, round(_MOST_QUEUEING_US / max(probe.host_us, 1.0))))
     while True:
         audit = _audit_once(reference, candidate, count, probe)
         if audit.was_queued or probe.waits or count <= _FEW_CALLS:
@@ -249,10 +272,9 @@ def _audit_once(
     theirs = candidate.run_sealed(count, queue_s=queue_s)
     reference.run(count)
     reference.check(count)
-    filled = candidate.run_sealed(count, queue_s=queue_s, dry=True)
-    protocol_us = filled.wall_us - sum(filled.call_us)
+    empty_us = reference.empty_us(count, queued=not probe.waits)
     return Audit(
-        call_us=max(0.0, theirs.wall_us - protocol_us) / count,
+        call_us=max(0.0, theirs.wall_us - empty_us) / count,
         num_calls=count,
         was_queued=theirs.was_queued and not probe.waits,
     )
@@ -267,9 +289,9 @@ def _late(block: Block) -> float:
     return block.num_ungated / max(1, len(block.call_us))
 
 
-def _num_calls(us: float, plan: TimingPlan) -> int:
-    """Timed calls of a block, so that it is as long as it should be."""
-    return max(2, min(plan.max_calls, round(plan.block_s * 1e6 / max(us, 1.0))))
+def _num_calls(us: float, plan: TimingPlan, longest: int) -> int:
+    """Timed calls of a block, so that it is as long as it should be, and of no more than `longest`."""
+    return max(2, min(longest, round(plan.block_s * 1e6 / max(us, 1.0))))
 
 
 def _most_contents(content_bytes: int, plan: TimingPlan) -> int:
@@ -280,14 +302,14 @@ def _most_contents(content_bytes: int, plan: TimingPlan) -> int:
 _LONG_CALL_US = 20_000
 """One such call warms all that there is to be warmed."""
 UNGATED_TIMER = "events, ungated: the submission waits for the device"
-_MOST_SPEEDUP = 20.0
-"""What is claimed beyond it makes no block longer."""
 _MOST_QUEUEING_US = 30_000.0
 """Of the host, for one block."""
 _QUEUE_S = 0.03
 _QUEUEING = 4.0
 """How long a block may take to be queued, as a multiple of what its calls keep the host."""
 _FEW_CALLS = 4
+_DRY_RUNS = 3
+"""Of the same block: the first maps its contents, and whatever else disturbs one is not the candidate's."""
 _GATE = 2.0
 """The length of a gate, as a multiple of what a call keeps the host. Where the host outlasts it, the
 reading is the host's: 21.7 us instead of 9.6 (measured)."""
@@ -330,13 +352,16 @@ def _race_once(
     dropped: int,
     reference_first: bool,
     dry_tolerance: float | None,
+    dry_runs: int,
+    too_few_us: float,
     gates_us: tuple[float, float],
     least_us: float,
     waited_us: Callable[[], float],
 ) -> Pair:
     """One block of each side on the same new contents; outputs of all timed calls are checked.
 
-    Where there is a tolerance, a dry run tells what our own clock is to leave out.
+    Where there is a tolerance, the best of some dry runs tells what our own clock is to leave out; not where less
+    than `too_few_us` is claimed a call: of so few that clock sees too little, and the next block has more.
     """
     num_reference, num_candidate = counts
     most = max(num_reference, num_candidate)
@@ -350,9 +375,13 @@ def _race_once(
     waiting = (waited_us() - waited) / ((time.monotonic() - start) * 1e6)
     reference.check(num_candidate)
     protocol_us = None
-    if dry_tolerance is not None:
-        filled = candidate.run(num_candidate, dropped=dropped, gate_us=gate_us, dry=True)
-        protocol_us = (filled.wall_us - sum(filled.call_us)) * (1.0 + dry_tolerance)
+    if dry_tolerance is not None and fastest_tenth(theirs.call_us[dropped:]) >= too_few_us:
+        filled = [
+            candidate.run(num_candidate, dropped=dropped, gate_us=gate_us, dry=True)
+            for _ in range(dry_runs)
+        ]
+        protocol_us = min(block.wall_us - sum(block.call_us) for block in filled)
+        protocol_us *= 1.0 + dry_tolerance
     ours_us, theirs_us = (
         tuple(max(us, least_us) for us in block.call_us) for block in (ours, theirs)
     )

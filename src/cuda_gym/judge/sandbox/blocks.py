@@ -143,6 +143,10 @@ class ReferenceBlocks:
         time.sleep(self._settle_s)
         return _block(value["call_ns"], value["host_ns"], value["num_ungated"], wall_us=0.0)
 
+    def empty_us(self, count: int, *, queued: bool) -> float:
+        """What the latest sealed block takes without its calls."""
+        return float(self._call("empty_block", count=count, queued=queued)[0])
+
     @contextlib.contextmanager
     def gate(
         self, *, queue_s: float, most_s: float
@@ -200,7 +204,7 @@ class CandidateBlocks:
     def __init__(
         self,
         candidate: CandidateWorker,
-        dry: CandidateWorker,
+        dry: CandidateWorker | None,
         reference: ReferenceBlocks,
         deadlines: Deadlines,
     ) -> None:
@@ -221,6 +225,7 @@ class CandidateBlocks:
         contents = self._reference.contents
         assert contents is not None
         worker = self._dry if dry else self._candidate
+        assert worker is not None
         with _of_a_trusted_process() if dry else contextlib.nullcontext():
             ran, wall_s = worker.run(
                 contents.message(count, dropped=dropped, dry=dry, gate_us=gate_us),
@@ -232,35 +237,27 @@ class CandidateBlocks:
             require_launches(ran, count + dropped)
         return _block(ran.call_ns, ran.host_ns, ran.num_ungated, wall_us=wall_s * 1e6)
 
-    def run_sealed(self, count: int, *, queue_s: float, dry: bool = False) -> Sealed:
-        """Our own microseconds of a block, and the claimed ones of each call.
+    def run_sealed(self, count: int, *, queue_s: float) -> Sealed:
+        """Our own microseconds of a block.
 
         Raises:
             AgentError: the candidate failed.
-            WorkerLost: the one that calls nothing did, which is no submission's fault.
         """
         contents = self._reference.contents
         assert contents is not None
-        worker = self._dry if dry else self._candidate
         deadline_s = self._deadlines.run_s * 3
         with self._reference.gate(queue_s=queue_s, most_s=deadline_s) as (page, witnessed):
-            with _of_a_trusted_process() if dry else contextlib.nullcontext():
-                ran = worker.run_sealed(
-                    contents.message(count, dry=dry, sealed=True),
-                    contents.inputs,
-                    contents.outputs,
-                    page,
-                    deadline_s=deadline_s + queue_s,
-                )
+            ran = self._candidate.run_sealed(
+                contents.message(count, sealed=True),
+                contents.inputs,
+                contents.outputs,
+                page,
+                deadline_s=deadline_s + queue_s,
+            )
             end_sealed(page)
             seen = witnessed()
-        if not dry:
-            require_launches(ran, count)
-        return Sealed(
-            wall_us=seen.wall_us,
-            call_us=tuple(ns / 1000.0 for ns in ran.call_ns),
-            was_queued=seen.was_queued,
-        )
+        require_launches(ran, count)
+        return Sealed(wall_us=seen.wall_us, was_queued=seen.was_queued)
 
     def profile(self) -> Ran:
         """A few calls more on the latest contents, with the time of each kernel in the fastest."""

@@ -12,16 +12,15 @@ import ctypes
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
 from cuda_gym.judge.sandbox.messages import TensorSpec
-from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.sealed_page import SealedPage
 from cuda_gym.judge.toolchains.cuda_driver import load_driver
 
-__all__ = ["CudaSealing"]
+__all__ = ["CudaSealing", "Room"]
 
 _MOST_HELD_CYCLES = 30_000_000_000
 """A gate that nobody opens ends by itself."""
@@ -32,6 +31,20 @@ _SHARED_BYTES = 1
 _DEVICE_MAPPED = 2
 _WORD = 8
 _PAIR = 2 * _WORD
+
+
+class Room(Protocol):
+    """Memory of the device, as a region is."""
+
+    @property
+    def address(self) -> int:
+        """Where it begins there; a multiple of 16."""
+        ...
+
+    @property
+    def num_bytes(self) -> int:
+        """What does not fill a word of 8 is left out."""
+        ...
 
 
 class CudaSealing:
@@ -58,7 +71,7 @@ class CudaSealing:
 
     @contextmanager
     def held(
-        self, page: SealedPage, inputs: Region, outputs: Region
+        self, page: SealedPage, inputs: Room, outputs: Room
     ) -> Iterator[AbstractContextManager[None]]:
         """The gate of a block; what is given to the device inside of the context that this gives, waits for it.
 
@@ -107,7 +120,7 @@ class CudaSealing:
 
     @contextmanager
     def _queueing(
-        self, page: SealedPage, pinned: int, inputs: Region, outputs: Region
+        self, page: SealedPage, pinned: int, inputs: Room, outputs: Room
     ) -> Iterator[None]:
         state = self._state.data_ptr()
         self._launch("hold", 1, 1, pinned, state, _MOST_HELD_CYCLES)

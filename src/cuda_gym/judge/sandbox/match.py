@@ -163,7 +163,7 @@ class Match:
 
     def race(
         self,
-        dry: CandidateWorker,
+        dry: CandidateWorker | None,
         plan: TimingPlan,
         baseline: Callable[[], Baseline],
         build: Build,
@@ -173,7 +173,7 @@ class Match:
         """Time the candidate and the compiled reference in turns; then, in a few calls, its kernels.
 
         Args:
-            dry: A candidate process that never loaded anything.
+            dry: A candidate process that never loaded anything; None where sealed blocks do without.
             plan: How long, how often, and what is left out.
             baseline: The best times ever of the reference; they may improve in this race.
             build: What the candidate has loaded.

@@ -31,6 +31,8 @@ _METHODS = {
     "rates",
     "contents",
     "run",
+    "rehearse",
+    "empty_block",
     "gate",
     "witness",
     "check",

@@ -97,16 +97,30 @@ class SealedPage:
         while not self._state.value and time.perf_counter() < until:
             time.sleep(_NAP_S)
         was_queued = self._state.value == _QUEUED
-        page, state = self._mapped, self._state
-        clock = time.perf_counter_ns
-        start = clock()
-        page[_KEY : _KEY + 8] = key.to_bytes(8, "little")
-        page[_KEY_CHECK : _KEY_CHECK + 8] = check_of(key).to_bytes(8, "little")
-        last = start + round(most_s * 1e9)
+        return self.wait(self.open_gate(key), was_queued=was_queued, most_s=most_s)
+
+    def open_gate(self, key: int) -> int:
+        """Write the key; the time just before, in nanoseconds of `time.perf_counter_ns`."""
+        words = key.to_bytes(8, "little"), check_of(key).to_bytes(8, "little")
+        start_ns = time.perf_counter_ns()
+        self._mapped[_KEY : _KEY + 8] = words[0]
+        self._mapped[_KEY_CHECK : _KEY_CHECK + 8] = words[1]
+        return start_ns
+
+    def wait(self, start_ns: int, *, was_queued: bool, most_s: float) -> Witnessed:
+        """Wait until the sum is there, or the block is over without one.
+
+        Args:
+            start_ns: When the gate was opened.
+            was_queued: Whether the block was queued then.
+            most_s: How long to wait at most.
+        """
+        page, state, clock = self._mapped, self._state, time.perf_counter_ns
+        last = start_ns + round(most_s * 1e9)
         told = ctypes.c_uint64.from_buffer(page, _SUM_CHECK)
         while not told.value and clock() < last and state.value != _OVER:
             pass
-        wall_ns = clock() - start
+        wall_ns = clock() - start_ns
         del told
         return Witnessed(wall_us=wall_ns / 1000.0, was_queued=was_queued, sum=self._sum())
 
