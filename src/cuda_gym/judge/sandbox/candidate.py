@@ -23,7 +23,7 @@ from cuda_gym.errors import CudaGymError, WrongOutput
 from cuda_gym.judge.profiling.memory_budget import LARGE_BYTES
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
-from cuda_gym.judge.sandbox.closed_code import close_code, code_to_close
+from cuda_gym.judge.sandbox.closed_code import close_code
 from cuda_gym.judge.sandbox.copied_region import CopiedRegion
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
 from cuda_gym.judge.sandbox.dry_run import run_dry
@@ -158,7 +158,7 @@ class Candidate:
         prepare_ns = self._load_weights(message.weights, message.region, descriptor)
         refused = refuse_torch_operators(device.type, on_refusal=self._note_refusal)
         if device.type == "cpu" and not message.allowed_library:
-            close_code(code_to_close())
+            close_code()
         return Loaded(prepare_ns=prepare_ns, operators_refused=refused)
 
     def reload(self, message: Reload, descriptor: int) -> Loaded:

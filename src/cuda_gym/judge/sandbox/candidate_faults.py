@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cuda_gym.errors import AgentError, CandidateError, Refused, WrongOutput
+from cuda_gym.judge.sandbox.code_from_outside import refuse_closed_code
+from cuda_gym.judge.sandbox.messages import CodeRange, Ended
 
-__all__ = ["CandidateCrash", "DeviceStopped", "FoundByCheck", "failure", "signal_name"]
+__all__ = [
+    "CandidateCrash",
+    "DeviceStopped",
+    "FoundByCheck",
+    "describe_end",
+    "failure",
+    "signal_name",
+]
 
+_FAULT_EXIT = 139
+"""The runtime's fault handler writes one line and leaves with this code."""
 _MOST_TOLD = 8192
 """Characters of a message for the agent."""
 
@@ -40,6 +51,27 @@ def failure(kind: str, message: str) -> AgentError:
     """
     told = message if kind == "found" else message[:_MOST_TOLD] or "The submission failed."
     return _FAILURES.get(kind, CandidateError)(told)
+
+
+def describe_end(end: Ended | None, printed: str, closed: Sequence[CodeRange]) -> str:
+    """How a process ended that should have answered: by a fault, a signal, or by itself.
+
+    Args:
+        end: None where it is still there, and has only closed its channel.
+        printed: By it.
+        closed: The code that it may not run.
+
+    Raises:
+        Refused: it ran some of that.
+    """
+    lines = printed.splitlines()
+    if end is not None and end.exit_code == _FAULT_EXIT and lines:
+        refuse_closed_code(lines[-1], closed)
+        return f"The submission crashed: {lines[-1].strip()}."
+    if end is not None and end.signal is not None:
+        return f"The submission crashed with {signal_name(end.signal)}."
+    code = "unknown" if end is None else end.exit_code
+    return f"The submission ended its process (exit code {code}) before it answered."
 
 
 def signal_name(number: int) -> str:

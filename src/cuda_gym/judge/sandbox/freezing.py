@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cuda_gym.judge.sandbox.channel import DeadlinePassed
 
-__all__ = ["stopped_at"]
+__all__ = ["pid_of", "stopped_at"]
 
 _STOPPED = "TtZX"
 """States of /proc/PID/task/TID/stat: stopped, stopped by a tracer, ended."""
@@ -42,12 +42,20 @@ def stopped_at(pidfd: int, deadline: float) -> float:
     return now
 
 
+def pid_of(pidfd: int) -> int:
+    """The number of a process; -1 where it is gone.
+
+    Raises:
+        OSError: there is no such descriptor, or no /proc.
+    """
+    told = Path(f"/proc/self/fdinfo/{pidfd}").read_text(encoding="ascii")
+    return int(next(line for line in told.splitlines() if line.startswith("Pid:")).split()[1])
+
+
 def _tasks(pidfd: int) -> list[Path]:
     """None of a process that is gone."""
     try:
-        told = Path(f"/proc/self/fdinfo/{pidfd}").read_text(encoding="ascii")
-        pid = next(line for line in told.splitlines() if line.startswith("Pid:")).split()[1]
-        return list(Path(f"/proc/{pid}/task").iterdir())
+        return list(Path(f"/proc/{pid_of(pidfd)}/task").iterdir())
     except OSError:
         return []
 

@@ -156,6 +156,30 @@ def forbid_processes(
     return ("seccomp",) if taken == 0 else ()
 
 
+def forbid_new_code() -> bool:
+    """From now on no memory of this process, in any thread, becomes executable; whether the kernel took it.
+
+    Libraries that are loaded already can still be imported, others can not.
+    """
+    numbers = _MAPPING.get(os.uname().machine)
+    if numbers is None:
+        return False
+    audit, seccomp, guarded, forbidden = numbers
+    load, jump_equal, jump_set, give = 0x20, 0x15, 0x45, 0x06
+    allow, refuse = (give, 0, 0, 0x7FFF0000), (give, 0, 0, 0x00050000 | _EPERM)
+    steps = [(load, 0, 0, 4), (jump_equal, 1, 0, audit), refuse, (load, 0, 0, 0)]
+    for number, flag in guarded:  # the flag is in the third argument of each
+        steps += [(jump_equal, 0, 4, number), (load, 0, 0, 32), (jump_set, 0, 1, flag)]
+        steps += [refuse, allow]
+    for number in forbidden:
+        steps += [(jump_equal, 0, 1, number), refuse]
+    program = b"".join(struct.pack("=HBBI", *step) for step in (*steps, allow))
+    code = ctypes.create_string_buffer(program, len(program))
+    wanted = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
+    taken = _libc.syscall(seccomp, _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC, wanted)
+    return bool(taken == 0)
+
+
 def descendants(pid: int) -> list[int]:
     """The processes below `pid`, children before grandchildren."""
     found: list[int] = []
@@ -191,7 +215,7 @@ def _make_read_only(folder: Path) -> bool:
         _SYS_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, ctypes.byref(wanted), size
     )
     options = f"size={PRIVATE_FOLDER_BYTES},mode=700".encode()
-    flags = _MS_NOSUID | _MS_NODEV
+    flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
     return bool(done == 0 and _libc.mount(b"tmpfs", bytes(folder), b"tmpfs", flags, options) == 0)
 
 
@@ -203,6 +227,23 @@ _TOUCHING = {  # tkill, ptrace, process_vm_readv and writev, pidfd_send_signal a
     "x86_64": ((200, 101, 310, 311, 424, 438), (62, 234)),
     "aarch64": ((130, 117, 270, 271, 424, 438), (129, 131)),
 }
+_PROT_EXEC, _SHM_EXEC = 0x4, 0x8000
+_SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC = 1, 1
+_MAPPING = {  # audit number; seccomp; mmap, mprotect, pkey_mprotect, shmat; personality, remap_file_pages
+    "x86_64": (
+        0xC000003E,
+        317,
+        ((9, _PROT_EXEC), (10, _PROT_EXEC), (329, _PROT_EXEC), (30, _SHM_EXEC)),
+        (135, 216),
+    ),
+    "aarch64": (
+        0xC00000B7,
+        277,
+        ((222, _PROT_EXEC), (226, _PROT_EXEC), (288, _PROT_EXEC), (196, _SHM_EXEC)),
+        (92, 234),
+    ),
+}
+"""A personality can make all that is readable executable."""
 _CLONE3, _CLONE_THREAD = 435, 0x00010000
 _LOCKING = {"x86_64": (73, 72), "aarch64": (32, 25)}  # flock, fcntl
 _SOCKET = {"x86_64": 41, "aarch64": 198}

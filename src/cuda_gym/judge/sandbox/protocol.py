@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from cuda_gym.judge.sandbox.messages import KernelClaim, Message, RegionSpec, TensorSpec
+from cuda_gym.judge.sandbox.messages import CodeRange, KernelClaim, Message, RegionSpec, TensorSpec
 
 VERSION = 1
 
@@ -29,7 +29,7 @@ class ProtocolError(Exception):
 
 
 _TYPES: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Message)}
-_PARTS = (TensorSpec, RegionSpec, KernelClaim)
+_PARTS = (TensorSpec, RegionSpec, KernelClaim, CodeRange)
 """What stands inside messages."""
 _HINTS = {kind: get_type_hints(kind) for kind in (*_TYPES.values(), *_PARTS)}
 

@@ -15,6 +15,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from cuda_gym.errors import (
@@ -24,13 +25,18 @@ from cuda_gym.errors import (
 )
 from cuda_gym.judge.sandbox.candidate_faults import (
     CandidateCrash,
+    describe_end,
     failure,
-    signal_name,
 )
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, DeadlinePassed, Drain
+from cuda_gym.judge.sandbox.code_from_outside import (
+    can_be_looked_at,
+    require_closed,
+)
 from cuda_gym.judge.sandbox.freezing import stopped_at
 from cuda_gym.judge.sandbox.messages import (
     Born,
+    CodeRange,
     Ended,
     Failed,
     Load,
@@ -53,10 +59,8 @@ _OPEN_S = 60.0
 _ENDED_ALREADY = "The submission's process has ended already."
 _LAST_WORDS_S = 0.5
 _GONE_S = 2.0
-_FAULT_EXIT = 139
-"""The runtime's fault handler writes one line and leaves with this code."""
 _QUIT_EXIT = 124
-"""Likewise, where it was asked what it is doing."""
+"""Where it is asked what it is doing, the runtime writes one line and leaves with this code."""
 
 
 class CandidateWorker:
@@ -87,6 +91,7 @@ class CandidateWorker:
         self._is_open = False
         self.isolation = ""
         """What stands between it and the machine, once it is open."""
+        self._closed_code: Sequence[CodeRange] = ()
         self.end: Ended | None = None
         """How it ended; set before `ended`."""
 
@@ -116,6 +121,10 @@ class CandidateWorker:
             self._printed.read()
         return self._printed.text
 
+    def expect_closed(self, code: Sequence[CodeRange]) -> None:
+        """From its load on it must have closed some code, where it is possible to look."""
+        self._closed_code = code if can_be_looked_at(self._pidfd) else ()
+
     def open(self, device: str, *, own_kernels: str = "") -> None:
         """Let it get the device ready, without waiting for that; what comes next does.
 
@@ -133,7 +142,10 @@ class CandidateWorker:
         Raises:
             AgentError: it failed, crashed, timed out or was refused.
         """
-        return self._load(message, weights, deadline_s)
+        loaded = self._load(message, weights, deadline_s)
+        if not message.allowed_library:
+            require_closed(self._pidfd, self._closed_code)
+        return loaded
 
     def reload(self, message: Reload, weights: int, *, deadline_s: float) -> Loaded:
         """Overwrite the weights. Raises like `load`."""
@@ -285,20 +297,16 @@ class CandidateWorker:
 
         Raises:
             WorkerLost: nobody knows, for what watches over it is gone, too.
+            Refused: it ran what is closed.
         """
         gone = self._ended.wait(timeout=5.0)
         for _ in range(64):
             if self._printed.closed:
                 break
             self._printed.read()
-        end, lines = self.end, self._printed.text.splitlines()
+        end, printed = self.end, self._printed.text
         self.close()
         # One that has only closed its channel is still there, and that is its own doing.
         if gone and (end is None or end.exit_code is end.signal is None):
             raise WorkerLost("The process that watches over a candidate was lost.")
-        if end is not None and end.exit_code == _FAULT_EXIT and lines:
-            return f"The submission crashed: {lines[-1].strip()}."
-        if end is not None and end.signal is not None:
-            return f"The submission crashed with {signal_name(end.signal)}."
-        code = "unknown" if end is None else end.exit_code
-        return f"The submission ended its process (exit code {code}) before it answered."
+        return describe_end(end, printed, self._closed_code)

@@ -245,16 +245,18 @@ def main() -> None:
     import cuda_gym.judge.sandbox.candidate
     import cuda_gym.judge.sandbox.cpu_worker
     import cuda_gym.judge.sandbox.cuda_worker  # noqa: F401
+    from cuda_gym.judge.sandbox.closed_code import find_code
     from cuda_gym.judge.sandbox.torch_operators import kernels_to_refuse
 
     with contextlib.suppress(ImportError):
         import cuda.bindings.driver  # noqa: F401
     for device in ("cpu", "cuda"):
         kernels_to_refuse(device)
+    closed = find_code()
 
     threads = len(list(Path("/proc/self/task").iterdir()))
     with contextlib.suppress(ChannelClosed):
-        channel.send(Ready(torch=torch.__version__, threads=threads))
+        channel.send(Ready(torch=torch.__version__, threads=threads, closed=closed))
         Zygote(channel).serve()
     own_folder = os.environ.get("CUDA_GYM_OWN_FOLDER")
     if own_folder:  # a judge that was killed cannot

@@ -11,6 +11,7 @@ from cuda_gym.core.device import Device
 from cuda_gym.errors import WorkerLost
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, Drain
 from cuda_gym.judge.sandbox.messages import (
+    CodeRange,
     Ended,
     Fork,
     Ready,
@@ -42,6 +43,7 @@ class ZygoteWorker:
         self._lock = threading.Lock()
         self._ready = threading.Event()
         self._lost = False
+        self._closed_code: tuple[CodeRange, ...] = ()
         self.torch = ""
         """Version of torch in it, once it is ready."""
         threading.Thread(target=self._listen, name="zygote listener", daemon=True).start()
@@ -75,6 +77,8 @@ class ZygoteWorker:
             ours.close()
             printed.close()
             raise
+        if device.kind == "cpu":
+            worker.expect_closed(self._closed_code)
         with self._lock:
             if number in self._candidates:
                 self._candidates[number] = (worker, ended)
@@ -125,7 +129,7 @@ class ZygoteWorker:
     def _listen(self) -> None:
         try:
             ready, _ = self._channel.receive(Ready)
-            self.torch = ready.torch
+            self.torch, self._closed_code = ready.torch, ready.closed
             if ready.threads != 1:
                 raise ProtocolError(f"A process with {ready.threads} threads cannot be forked.")
             self._ready.set()

