@@ -46,6 +46,9 @@ extern "C" void wait(cudaStream_t stream) {
     cudaStreamSynchronize(stream);
     cudaDeviceSynchronize();
 }
+extern "C" int look_up(const char* name, void** function) {
+    return cudaGetDriverEntryPointByVersion(name, function, 12000, cudaEnableDefault, nullptr);
+}
 extern "C" void forget(cudaStream_t stream) {
     scale<float><<<1, 32, 0, stream>>>(nullptr, 1);
     cudaGetLastError();
@@ -111,6 +114,27 @@ def test_waiting_is_counted(library: RecordedLibrary) -> None:
     before = library.num_synchronisations()
     _call(library, "wait")
     assert library.num_synchronisations() == before + 2
+
+
+@pytest.mark.parametrize(
+    ("name", "is_refused"),
+    [
+        (b"cuModuleLoadData", True),
+        (b"cuLibraryLoadFromFile", True),
+        (b"cuLinkCreate", True),
+        (b"cuGetProcAddress", True),
+        (b"cuTensorMapEncodeTiled", False),
+    ],
+)
+def test_what_loads_machine_code_is_not_looked_up(
+    name: bytes, is_refused: bool, library: RecordedLibrary
+) -> None:
+    not_permitted = 800
+    function = ctypes.c_void_p(1)
+    status = library.library.look_up(name, ctypes.byref(function))
+    assert (status == not_permitted) == is_refused
+    if is_refused:
+        assert function.value is None
 
 
 def test_without_launches_there_are_no_times(library: RecordedLibrary) -> None:

@@ -22,6 +22,8 @@ WEAK = 'extern "C" __attribute__((weak)) '
          "system, which starts"),
         ("#include <future>\nint f() { return std::async([] { return 1; }).get(); }", (),
          "starts a thread"),
+        (WEAK + "int cudaLibraryLoadData(...); int f() { return cudaLibraryLoadData(0); }", (),
+         "cudaLibraryLoadData, which loads machine code that the judge did not compile"),
     ],
 )  # fmt: skip
 def test_what_a_library_asks_of_others_is_refused_however_it_is_spelled(

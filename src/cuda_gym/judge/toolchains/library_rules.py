@@ -1,8 +1,9 @@
 """What the library of a submission's kernels may ask of others, by the symbols that its linker left open.
 
-Covered: look-ups by name, other processes, sockets, threads, and libraries that compute and that the task
-does not allow; no spelling hides them, be it a weak declaration, a pasted token or a label. Not covered:
-system calls made by hand, which the walls around a candidate answer, and modules with bindings of their own
+Covered: look-ups by name, machine code that is brought along, other processes, sockets, threads, and libraries
+that compute and that the task does not allow; no spelling hides them, be it a weak declaration, a pasted token
+or a label. Not covered: system calls made by hand, which the walls around a candidate answer, what CUDA's
+runtime looks up in the driver (`cuda_runtime_library/entry_points.cpp`), and modules with bindings of their own
 (`extension_rules`).
 """
 
@@ -25,6 +26,10 @@ _REASONS = (
     (
         re.compile(r"system|popen|_?v?[fF]ork|execl[ep]?|execv?p?e?|execvp|posix_spawnp?|clone3?"),
         "starts a process",
+    ),
+    (
+        re.compile(r"cudaLibraryLoad\w+|cu(?:Module|Library)Load\w*|cuLink\w+"),
+        "loads machine code that the judge did not compile",
     ),
     (re.compile(r"socket|connect|ptrace|process_vm_\w+|syscall"), "reaches out of its process"),
     (
