@@ -88,6 +88,9 @@ class TimingPlan:
     max_audit_calls: int = 50
     audit_slack_us: float = 6.0
     """How far our clock may be off, of such a block: the host takes so long to see a word of the device's."""
+    most_reference: float = math.inf
+    """What torch.compile is believed to take, as a multiple of the best that was ever seen: a submission may have
+    left work on the device that slows it."""
     dry_tolerance: float = 0.0
     """How well a dry run tells what the protocol costs. Measured on two shared cores where contents are mapped
     anew for each block, 4 MB in and 4 MB out: 1.9 ms a call, give or take 0.4; so 0.25 there."""
@@ -124,7 +127,9 @@ GPU_PLAN = TimingPlan(
     refused=1.5,
     hidden_us=1.0,
     least_us=0.5,
+    compares_best_walls=False,
     num_audits=2,
+    most_reference=1.1,
 )
 """A device that does what it is told by itself is steadier than cores that are shared: the ratio of a kernel
 to itself repeats within 0.25 % (gpu_timers.md)."""
@@ -246,6 +251,9 @@ def summarise(
     steady = len(quiet(all_pairs, plan)) >= 2
     if not steady and best_compile_us is not None:
         all_pairs = [pair.with_reference_at_most(best_compile_us) for pair in all_pairs]
+    if best_compile_us is not None and plan.most_reference < math.inf:
+        most_us = plan.most_reference * best_compile_us + plan.hidden_us
+        all_pairs = [pair.with_reference_at_most(most_us) for pair in all_pairs]
     pairs = quiet(all_pairs, plan) if steady else all_pairs
     time_us = statistics.median(fastest_tenth(p.candidate_us) for p in pairs)
     compile_us = statistics.median(fastest_tenth(p.reference_us) for p in pairs)
