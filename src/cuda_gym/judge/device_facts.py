@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from cuda_gym.core.device import Device
 from cuda_gym.judge.profiling.gpus import find_gpu
 from cuda_gym.judge.profiling.memory_budget import COPIES, contents_of_card
-from cuda_gym.judge.profiling.timing import CPU_PLAN, GPU_PLAN, TimingPlan
+from cuda_gym.judge.profiling.memory_seals import seals_future_writes
+from cuda_gym.judge.profiling.timing import CPU_PLAN, GPU_PLAN, REMAPPING_CPU_PLAN, TimingPlan
 
 __all__ = ["DeviceFacts", "facts_of"]
 
@@ -39,7 +40,7 @@ def facts_of(device: Device) -> DeviceFacts:
     """
     if device.kind == "cpu":
         return DeviceFacts(
-            plan=CPU_PLAN,
+            plan=CPU_PLAN if seals_future_writes() else REMAPPING_CPU_PLAN,
             transport="sealed memfd",
             address_bytes=0,
             builds_disturb=True,

@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from cuda_gym.errors import Refused, WrongOutput
 from cuda_gym.judge.profiling.race import Block, Sealed, race
 from cuda_gym.judge.profiling.timing import (
+    CPU_PLAN,
+    REMAPPING_CPU_PLAN,
     Pair,
     TimingPlan,
     bootstrap_interval,
+    clock_ratios,
     summarise,
 )
 
@@ -128,9 +133,9 @@ def test_hidden_time_gains_thirty_percent_at_most() -> None:
     reference = ScriptedReference(2000.0)
     pairs = race(reference, ScriptedCandidate(reference, 1000.0, hidden=600.0), PLAN).pairs
     timing = summarise(pairs, PLAN, timer="wall")
-    assert timing.clock_ratio == pytest.approx(1.595)
-    assert timing.time_us == pytest.approx(1595.0 / 1.3)
-    assert timing.speedup == pytest.approx(2000.0 / 1595.0 * 1.3)
+    assert timing.clock_ratio == pytest.approx(1.6)
+    assert timing.time_us == pytest.approx(1600.0 / 1.3)
+    assert timing.speedup == pytest.approx(2000.0 / 1600.0 * 1.3)
 
 
 def test_a_false_claim_for_some_calls_gains_no_more() -> None:
@@ -150,7 +155,7 @@ def test_a_false_claim_for_some_calls_gains_no_more() -> None:
 def test_much_hidden_time_is_refused_with_both_numbers() -> None:
     reference = ScriptedReference(1000.0)
     pairs = race(reference, ScriptedCandidate(reference, 10.0, hidden=900.0), PLAN).pairs
-    with pytest.raises(Refused, match=r"10\.0 us a call.*at least 905\.0 us"):
+    with pytest.raises(Refused, match=r"10\.0 us a call.*at least 910\.0 us"):
         summarise(pairs, PLAN, timer="wall")
 
 
@@ -163,8 +168,10 @@ def test_on_a_busy_machine_hidden_time_is_credited_but_nobody_is_refused() -> No
 
 def test_a_gap_within_the_noise_is_neither_credited_nor_refused() -> None:
     reference = ScriptedReference(1000.0)
-    pairs = race(reference, ScriptedCandidate(reference, 50.0, hidden=30.0), PLAN).pairs
-    assert summarise(pairs, PLAN, timer="wall").time_us == 50.0
+    pairs = race(reference, ScriptedCandidate(reference, 5.0, hidden=2.9), PLAN).pairs
+    assert summarise(pairs, PLAN, timer="wall").time_us == 5.0
+    pairs = race(reference, ScriptedCandidate(reference, 5.0, hidden=3.1), PLAN).pairs
+    assert summarise(pairs, PLAN, timer="wall").time_us == pytest.approx(8.1 / 1.3)
 
 
 def test_a_wrong_output_of_a_timed_call_ends_the_race() -> None:
@@ -236,5 +243,59 @@ def test_who_is_honest_in_one_pair_and_lies_in_the_others_gains_a_tenth() -> Non
 
 def test_no_call_is_believed_to_take_no_time() -> None:
     reference = ScriptedReference(10.0)
-    raced = race(reference, ScriptedCandidate(reference, 0.0, hidden=10.0), PLAN)
+    raced = race(reference, ScriptedCandidate(reference, 0.0, hidden=5.0), PLAN)
     assert summarise(raced.pairs, PLAN, timer="wall").time_us == PLAN.least_us
+
+
+@pytest.mark.parametrize("us", [40.0, 99.0])
+def test_our_own_clock_looks_at_many_calls_where_they_are_short_and_at_few_blocks(
+    us: float,
+) -> None:
+    reference = ScriptedReference(us)
+    pairs = race(reference, ScriptedCandidate(reference, us), CPU_PLAN).pairs
+    calls = [(len(pair.candidate_us), pair.protocol_us is not None) for pair in pairs]
+    assert calls == [(64, True)] * 2 + [(8, False)] * (len(pairs) - 2)
+
+
+def test_who_tells_a_longer_time_at_first_is_looked_at_in_a_block_that_is_as_long_as_it_should() -> (
+    None
+):
+    class Candidate(ScriptedCandidate):
+        def run(self, count: int, **more: Any) -> Block:
+            self.us = 500.0 if len(self.reference.made) < 3 else 2.0
+            self.hidden = 20.0 - self.us
+            return super().run(count, **more)
+
+    reference = ScriptedReference(1000.0)
+    pairs = race(reference, Candidate(reference, 500.0), CPU_PLAN).pairs
+    assert pairs[0].protocol_us is None
+    assert all(len(pair.candidate_us) == 64 for pair in pairs if pair.protocol_us is not None)
+    with pytest.raises(Refused):
+        summarise(pairs, CPU_PLAN, timer="wall")
+
+
+def test_few_false_claims_among_true_ones_are_paid_by_our_own_clock_and_accuse_nobody() -> None:
+    claims = (2.0,) * 7 + (100.0,) * 57
+    pair = Pair(reference_us=(100.0,), candidate_us=claims, wall_us=6450.0, protocol_us=50.0)
+    assert summarise([pair] * 10, CPU_PLAN, timer="wall").time_us == pytest.approx(100.0 / 1.3)
+
+
+def test_a_disturbed_dry_run_clears_nobody() -> None:
+    true = Pair(
+        reference_us=(50.0,) * 8, candidate_us=(40.0,) * 8, wall_us=420.0, protocol_us=100.0
+    )
+    false = replace(true, candidate_us=(4.0,) * 8, protocol_us=388.0)
+    timing = summarise([true] + [false] * 5, CPU_PLAN, timer="wall")
+    assert timing.speedup == pytest.approx(1.1 * 50.0 / 40.0)
+
+
+def test_blocks_are_compared_with_dry_runs_of_as_many_calls() -> None:
+    short = Pair(reference_us=(50.0,), candidate_us=(50.0,) * 2, wall_us=150.0, protocol_us=50.0)
+    long = replace(short, candidate_us=(50.0,) * 20, wall_us=1500.0, protocol_us=500.0)
+    assert clock_ratios([short, long], CPU_PLAN) == [1.0, 1.0]
+
+
+def test_where_contents_are_mapped_anew_a_block_is_compared_with_its_own_dry_run() -> None:
+    pair = Pair(reference_us=(50.0,), candidate_us=(50.0,) * 2, wall_us=150.0, protocol_us=50.0)
+    slow = replace(pair, wall_us=1100.0, protocol_us=1000.0)
+    assert clock_ratios([pair, slow], REMAPPING_CPU_PLAN) == [1.0, 1.0]

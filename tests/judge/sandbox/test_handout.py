@@ -10,6 +10,7 @@ import torch
 from tests.judge.sandbox.staged_device import StagedDevice
 
 from cuda_gym.errors import WrongOutput
+from cuda_gym.judge.profiling.memory_seals import seals_future_writes
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
 from cuda_gym.judge.sandbox.handout import Handout
@@ -135,12 +136,33 @@ def test_where_inputs_are_sealed_the_candidate_looks_at_its_own_copy(kind: Any) 
     assert handout.changed_input() is None
 
 
-def test_regions_of_before_are_used_again_where_they_fit() -> None:
-    device = UnsealedDevice()
+@pytest.mark.parametrize("kind", [CpuWorkerDevice, UnsealedDevice])
+def test_regions_of_before_are_used_again_where_they_fit(kind: Any) -> None:
+    if kind is CpuWorkerDevice and not seals_future_writes():
+        pytest.skip("this Linux lets no owner write to what it sealed")
+    device = kind()
     first = Handout.of(device, batches(2), RESULT)
-    again = Handout.of(device, batches(2), RESULT, earlier=first)
+    given, _ = opened(device, first)
+    again = Handout.of(device, batches(2)[::-1], RESULT, earlier=first)
+    assert torch.equal(transport.decode_tree(first.trees[0], given)[0], torch.ones(4))
     other = Handout.of(device, batches(3), RESULT, earlier=again)
     assert (again.input_spec, again.output_spec) == (first.input_spec, first.output_spec)
     assert other.input_spec.number not in (first.input_spec.number, first.output_spec.number)
     assert other.output_spec.number != first.output_spec.number
     assert other.outputs.num_bytes > first.outputs.num_bytes
+
+
+def test_under_the_clock_only_who_wrote_to_inputs_before_looks_at_them_anew() -> None:
+    reference, tidy, careless = CpuWorkerDevice(), CpuWorkerDevice(), CpuWorkerDevice()
+    handout = Handout.of(reference, batches(1), RESULT)
+    for device in (tidy, careless):
+        given, _ = opened(device, handout)
+        x = transport.decode_tree(handout.trees[0], given)[0]
+        if device is careless:
+            x.copy_(x.clone())
+        assert device.original(given) is None
+        x[0] = 7.0
+        device.forget_writes(given, is_timed=True)
+        assert float(x[0]) == (0.0 if device is careless else 7.0)
+        device.forget_writes(given, is_timed=False)
+        assert float(x[0]) == 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
 import sys
@@ -12,6 +13,7 @@ import pytest
 import torch
 from tests.judge.sandbox.staged_device import StagedDevice
 
+from cuda_gym.judge.profiling import memory_seals
 from cuda_gym.judge.sandbox.cuda_regions import is_supported
 from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
 from cuda_gym.judge.sandbox.messages import TensorSpec
@@ -22,6 +24,11 @@ from cuda_gym.judge.sandbox.transport import Layout
 
 VALUES = torch.arange(6.0).view(2, 3)
 SPEC = TensorSpec(dtype="float32", shape=(2, 3), offset=64)
+F_GET_SEALS = 1034
+renews = pytest.mark.skipif(
+    not memory_seals.seals_future_writes(),
+    reason="this Linux lets no owner write to what it sealed",
+)
 
 
 @contextmanager
@@ -58,6 +65,49 @@ def test_nobody_can_write_to_sealed_inputs(inputs: MemfdRegion) -> None:
             mmap.mmap(descriptor, 128, flags=mmap.MAP_SHARED)
     inputs.tensor(SPEC).zero_()  # a private copy, too
     with exported(inputs) as descriptor:
+        assert torch.equal(MemfdRegion.open(descriptor, shared=False).tensor(SPEC), VALUES)
+
+
+@renews
+def test_the_owner_writes_again_and_who_has_mapped_it_sees_that(inputs: MemfdRegion) -> None:
+    with exported(inputs) as descriptor:
+        theirs = MemfdRegion.open(descriptor, shared=False)
+    seen = theirs.tensor(SPEC)
+    assert torch.equal(seen, VALUES)
+    assert inputs.write_again(128, [(SPEC, VALUES + 1.0)])
+    assert torch.equal(seen, VALUES + 1.0)
+    assert torch.equal(inputs.tensor(SPEC), VALUES + 1.0)
+    assert not inputs.write_again(64, [(SPEC, VALUES)]), "it has another size"
+    assert not theirs.write_again(128, [(SPEC, VALUES)]), "it is not theirs"
+    assert torch.equal(seen, VALUES + 1.0)
+
+
+@renews
+def test_who_wrote_to_its_own_copy_keeps_that_until_it_lets_go(inputs: MemfdRegion) -> None:
+    with exported(inputs) as descriptor:
+        theirs = MemfdRegion.open(descriptor, shared=False)
+    assert not theirs.has_own_pages()
+    seen = theirs.tensor(SPEC)
+    seen.copy_(VALUES)  # what was there before
+    assert theirs.has_own_pages()
+    assert theirs.original() is None
+    inputs.tensor(SPEC).zero_()
+    assert inputs.write_again(128, [(SPEC, VALUES + 1.0)])
+    assert torch.equal(seen, VALUES)
+    assert torch.equal(inputs.tensor(SPEC), VALUES + 1.0), "the owner's own copy is let go of"
+    theirs.forget_writes()
+    assert torch.equal(seen, VALUES + 1.0)
+    assert not theirs.has_own_pages()
+
+
+def test_where_linux_lets_no_owner_write_again_inputs_are_sealed_for_it_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory_seals, "seals_future_writes", lambda: False)
+    inputs = MemfdRegion.create_inputs(128, [(SPEC, VALUES)])
+    assert not inputs.write_again(128, [(SPEC, VALUES + 1.0)])
+    with exported(inputs) as descriptor:
+        assert fcntl.fcntl(descriptor, F_GET_SEALS) == memory_seals.WRITE | memory_seals.SIZE
         assert torch.equal(MemfdRegion.open(descriptor, shared=False).tensor(SPEC), VALUES)
 
 

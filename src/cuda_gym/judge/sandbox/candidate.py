@@ -170,6 +170,7 @@ class Candidate:
         """Call forward for each list of inputs; copy each result out before the next call."""
         given = self._region(message.input_region, inputs, is_output=False)
         room = self._region(message.output_region, outputs, is_output=True)
+        self._device.forget_writes(given, is_timed=not message.poison)
         calls, sink = self._laid_out(message, given, room)
         with self._held(message, page, given, room) as queueing:
             if message.dry:
@@ -204,13 +205,13 @@ class Candidate:
     ) -> tuple[Sequence[Any], OutputSink]:
         """The arguments of the calls and the places of their outputs; those of before if they are equal.
 
-        In a race all blocks of a GPU lie in the same regions: what is laid out once need not be again
+        In a race all blocks lie in the same regions: what is laid out once need not be again
         under the judge's clock.
         """
         layout = replace(
             message, poison=False, dry=False, gate_ns=0, time_kernels=False, sealed=False
         )
-        if self._layout is None or self._layout[0] != layout:
+        if self._layout is None or self._layout[0] != layout or self._own_inputs:
             source = CopiedRegion(given, self._device) if self._own_inputs else given
             calls = [transport.decode_tree(tree, source) for tree in message.inputs]
             targets = [[room.tensor(spec) for spec in specs] for specs in message.outputs]

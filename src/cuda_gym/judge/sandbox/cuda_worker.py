@@ -137,6 +137,9 @@ class CudaWorkerDevice:
         """What was copied to the device; None of exported memory, at which the reference looks itself."""
         return region.original() if isinstance(region, StagedRegion) else None
 
+    def forget_writes(self, region: Region, *, is_timed: bool) -> None:
+        """Nothing to do: what was written to exported memory, the reference sees, and writes over."""
+
     def copy(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """Copy between tensors of one form, in the order of the current stream."""
         self._copy_kernel(target, source)

@@ -126,6 +126,15 @@ class WorkerDevice(Protocol):
         """The inputs as they were, on the host, where this process may have changed its copy of them."""
         ...
 
+    def forget_writes(self, region: Region, *, is_timed: bool) -> None:
+        """Before calls: see the inputs as the reference has written them, whatever this process wrote there.
+
+        Args:
+            region: Of the inputs.
+            is_timed: Whether the judge's clock runs.
+        """
+        ...
+
     def copy(self, target: torch.Tensor, source: torch.Tensor) -> None:
         """Copy between tensors of one form, without an operator of torch, in the order of the calls."""
         ...
