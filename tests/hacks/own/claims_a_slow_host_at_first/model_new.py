@@ -22,6 +22,8 @@ def encode(message):
         told[0] += 1
         claimed = 2_000_000 if told[0] < 5 else 600
         object.__setattr__(message, "call_ns", (claimed,) * len(message.call_ns))
+        if told[0] < 5:
+            object.__setattr__(message, "host_ns", (30_000_000,) * len(message.host_ns))
     return honest_encode(message)
 
 
