@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -13,13 +14,13 @@ import pytest
 
 from cuda_gym.judge.sandbox import zygote
 from cuda_gym.judge.sandbox.channel import Channel, Drain
-from cuda_gym.judge.sandbox.messages import Born, Ended, Fork, Opened, Ready
+from cuda_gym.judge.sandbox.messages import Born, Ended, Fork, Open, Opened, Ready
 
 PROGRAM = """
 import contextlib, ctypes, errno, json, os, signal, socket, sys, types
 from cuda_gym.judge.sandbox import limits, zygote
 from cuda_gym.judge.sandbox.channel import Channel
-from cuda_gym.judge.sandbox.messages import Opened, Ready
+from cuda_gym.judge.sandbox.messages import Open, Opened, Ready
 
 def can_signal(pid):
     try:
@@ -29,6 +30,7 @@ def can_signal(pid):
     return True
 
 def serve(channel, *, isolation):
+    channel.receive(Open)  # nobody may speak before his warden has announced him
     with contextlib.suppress(OSError):
         numbers = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
         own = os.readlink("/proc/self")
@@ -59,8 +61,8 @@ def forked(absent: str, *, needs_proc: bool) -> dict[str, Any]:
     program = PROGRAM.replace("ABSENT", absent).replace("JUDGE", str(os.getpid()))
     with theirs, subprocess.Popen(
         [sys.executable, "-c", program, str(theirs.fileno())], pass_fds=[theirs.fileno()]
-    ):  # fmt: skip
-        deadline = time.monotonic() + 20.0
+    ), contextlib.closing(ours):  # fmt: skip
+        deadline = time.monotonic() + 60.0
         ours.receive(Ready, deadline=deadline)
         candidate, end = Channel.pair()
         reading, writing = os.pipe()
@@ -71,12 +73,12 @@ def forked(absent: str, *, needs_proc: bool) -> dict[str, Any]:
         end.close()
         _, (pidfd,) = candidate.receive(Born, deadline=deadline)
         os.close(pidfd)
+        candidate.send(Open(device="cpu", own_kernels=""))
         opened, _ = candidate.receive(Opened, deadline=deadline, drains=(printed,))
         ended, _ = ours.receive(Ended, deadline=deadline)
         assert (ended.exit_code, printed.text) == (0, "")
         printed.close()
         candidate.close()
-        ours.hang_up()
     seen: dict[str, Any] = json.loads(opened.trouble)
     return seen | {"walls": seen["isolation"].split("+")}
 
