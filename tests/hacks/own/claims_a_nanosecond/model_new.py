@@ -12,7 +12,6 @@ def harness(name):
 
 channel = harness("sandbox.channel")
 honest_encode = channel.encode
-told = [0]
 
 
 def encode(message):
