@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import torch
 
-from cuda_gym.judge.verification.inputs import DrawKind
+from cuda_gym.judge.verification.correctness import timed_error_ratio
+from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs
 from cuda_gym.judge.verification.memory import held_bytes, peak_bytes
 from cuda_gym.judge.verification.reference_module import ReferenceModule
+from cuda_gym.judge.verification.trial import Trial
 from cuda_gym.judge.verification.trials import TrialMaker, Trials
 
 MakeReference = Callable[..., ReferenceModule]
@@ -50,3 +52,33 @@ def test_a_draw_and_its_comparison_take_little_memory(make_reference: MakeRefere
     findings, peak = peak_bytes(lambda: trial.judge([got]), compared)
     assert "2 times" in (findings.pattern or "")
     assert peak <= 3.5 * size
+
+
+def test_where_eager_is_not_kept_its_memory_is_there_for_what_is_expected(
+    make_reference: MakeReference,
+) -> None:
+    reference = make_reference("return x.relu()", "torch.randn(4096, 1024)")
+    model, draw = reference.make_model(0), draw_inputs(reference, DrawKind.SIGNED, 3)
+    size = 4 * 4096 * 1024
+
+    def make() -> Trial:
+        return Trial.of(reference, model, draw, gold_chunks=32, keeps_eager=False)
+
+    trial, peak = peak_bytes(make, draw.inputs)
+    assert peak <= 4.5 * size  # inputs and either eager's outputs or what is expected; gold twice
+    kept = Trial.of(reference, model, draw, gold_chunks=32)
+    assert trial.eager[0].is_meta
+    assert torch.equal(trial.expected[0].value, kept.expected[0].value)
+    assert trial.expected[0].allowance == kept.expected[0].allowance
+    assert trial.judge(kept.eager).passed
+
+
+def test_an_emptied_trial_still_says_what_is_allowed(make_reference: MakeReference) -> None:
+    reference = make_reference("return x.relu()", "torch.randn(rows, cols)")
+    model, draw = reference.make_model(0), draw_inputs(reference, DrawKind.ORDINARY, 3)
+    trial = Trial.of(reference, model, draw)
+    rules, (right,) = trial.emptied(), trial.eager
+    assert held_bytes(rules.draw.inputs) == 0
+    assert all(value.is_meta for value in (*rules.eager, rules.expected[0].value))
+    assert timed_error_ratio([right], [right], rules.expected, draw.inputs) == 0.0
+    assert timed_error_ratio([right + 1], [right], rules.expected, draw.inputs) > 1.0

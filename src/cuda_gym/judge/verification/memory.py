@@ -166,6 +166,8 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def see(self, tensor: Tensor) -> None:
         """Count a tensor until it dies; tensors that share a storage count once."""
+        if tensor.is_meta:  # a form without memory
+            return
         storage = tensor.untyped_storage()
         place, size = storage.data_ptr(), storage.nbytes()
         if place not in self._owners:
