@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from filelock import FileLock
 
 from cuda_gym.core.device import Device
@@ -95,6 +94,8 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session", autouse=True)
 def one_thread_for_torch() -> None:
     """As in a reference process: threads that wait for each other burn the cores of tests beside them."""
+    import torch  # not above: the process that hands out tests has no need of it
+
     torch.set_num_threads(1)
 
 
