@@ -37,6 +37,11 @@ def serve(channel, *, isolation):
     open("written", "w").write("a private folder")
     seen = {"isolation": isolation, "numbers": numbers, "own": own, "pid": os.getpid(),
             "signals": can_signal(JUDGE), "signals_itself": can_signal(os.getpid()), "threads": 0}
+    try:
+        open("/proc/self/mem", "r+b").close()
+        seen["own_code"] = True
+    except OSError as error:
+        seen["own_code"] = errno.errorcode[error.errno]
     import threading
     thread = threading.Thread(target=lambda: seen.update(threads=1))
     thread.start(); thread.join()
@@ -51,7 +56,7 @@ channel.send(Ready(torch="", threads=1))
 zygote.Zygote(channel).serve()
 """
 NO_NAMESPACES = "limits._libc.unshare = lambda flags: -1"
-NO_PROC = "limits._mount_proc = lambda: False"
+NO_PROC = "limits._mount_proc = lambda **flags: False"
 NO_FILTER = "limits._SECCOMP = {}"
 
 
@@ -97,6 +102,9 @@ def test_a_candidate_sees_itself_in_proc_and_nobody_else(needs_proc: bool) -> No
     assert seen["own"] == str(seen["pid"])
     assert seen["numbers"] == [seen["pid"]]
     assert seen["signals"] == "ESRCH"
+    assert seen["own_code"] == (True if needs_proc else "EROFS"), (
+        "what a driver needs, and no other"
+    )
 
 
 @needs_namespaces

@@ -25,7 +25,8 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _SECCOMP_MODE_FILTER = 22, 36, 2
 _CLONE_NEWNS, _CLONE_NEWIPC, _CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
 _CLONE_NEWPID, _CLONE_NEWNET = 0x20000000, 0x40000000
-_MS_REC, _MS_PRIVATE, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 0x4000, 1 << 18, 2, 4, 8
+_MS_REC, _MS_PRIVATE, _MS_RDONLY = 0x4000, 1 << 18, 1
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
 _SYS_CAPSET = {"x86_64": 126, "aarch64": 91}
 _SYS_MOUNT_SETATTR = 442
 _AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = -100, 0x8000, 1
@@ -68,12 +69,14 @@ def enter_namespaces(*, own_pids: bool = True) -> tuple[str, ...]:
     return ("user", "pid") if own_pids else ("user",)
 
 
-def enclose(folder: Path, *, fresh_proc: bool) -> tuple[str, ...]:
+def enclose(folder: Path, *, fresh_proc: bool, writable_proc: bool = False) -> tuple[str, ...]:
     """Inside an own user namespace: no network, everything read-only but `folder`.
 
     Args:
         folder: Becomes empty and private.
         fresh_proc: Whether /proc shows the own pid namespace, where that can be had, and no one else.
+        writable_proc: Whether that one can be written to. CUDA does so; by /proc/self/mem a process writes
+            to its own code, too.
 
     Returns:
         The names of what worked.
@@ -83,8 +86,8 @@ def enclose(folder: Path, *, fresh_proc: bool) -> tuple[str, ...]:
         entered += ("network", "ipc")
     if _libc.unshare(_CLONE_NEWNS) == 0 and _make_read_only(folder):
         entered += ("mount",)
-        if fresh_proc:  # after the rest was made read-only: CUDA writes to its own entries there
-            _mount_proc()
+        if fresh_proc:  # after the rest was made read-only
+            _mount_proc(writable=writable_proc)
     return entered
 
 
@@ -157,10 +160,7 @@ def forbid_processes(
 
 
 def forbid_new_code() -> bool:
-    """From now on no memory of this process, in any thread, becomes executable; whether the kernel took it.
-
-    Libraries that are loaded already can still be imported, others can not.
-    """
+    """From now on no memory becomes executable, whatever the thread; whether the kernel took the rule."""
     numbers = _MAPPING.get(os.uname().machine)
     if numbers is None:
         return False
@@ -196,8 +196,8 @@ def _lower(limit: int, value: int) -> None:
     resource.setrlimit(limit, (value, value))
 
 
-def _mount_proc() -> bool:
-    flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
+def _mount_proc(*, writable: bool = True) -> bool:
+    flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC | (0 if writable else _MS_RDONLY)
     return bool(_libc.mount(b"proc", b"/proc", b"proc", flags, None) == 0)
 
 

@@ -168,7 +168,7 @@ def _become_candidate(
     os.set_inheritable(3, False)
     os.closerange(4, 1 << 16)
     if walls:
-        walls += limits.enclose(folder, fresh_proc="pid" in walls)
+        walls += limits.enclose(folder, fresh_proc="pid" in walls, writable_proc=message.needs_proc)
     os.chdir(folder)
     tempfile.tempdir = str(folder)
     os.environ.clear()
