@@ -82,18 +82,19 @@ def test_a_corrupt_library_is_built_again(tmp_path: Path, toolchain: CpuToolchai
     assert Path(again.library).read_bytes()[:4] == b"\x7fELF"
 
 
-def test_many_processes_may_build_the_same(tmp_path: Path) -> None:
-    CpuToolchain(BuildCache(tmp_path)).warm()
+def test_many_processes_may_build_the_same(cache_folder: Path, toolchain: CpuToolchain) -> None:
+    text = SMALL + "// built by many"
     context = multiprocessing.get_context("spawn")
     workers = [
-        context.Process(target=_build_in_another_process, args=(tmp_path, SMALL)) for _ in range(3)
+        context.Process(target=_build_in_another_process, args=(cache_folder, text))
+        for _ in range(3)
     ]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0, 0]
-    assert CpuToolchain(BuildCache(tmp_path)).build(submission(SMALL)).cached
+    assert toolchain.build(submission(text)).cached
 
 
 def test_a_library_is_loaded_wherever_its_folder_lies(

@@ -154,7 +154,7 @@ def build(cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Build
         (folder / RUNTIME_NAME).symlink_to(runtime)
         program = rewrite({"kernels/k.cu": text}, cuts=cuts)
         library = folder / "kernels.so"
-        build_library(compiler, program, library, folder / RUNTIME_NAME, time.monotonic() + 60)
+        build_library(compiler, program, library, runtime, time.monotonic() + 60)
         return Runtime(str(library))
 
     return built

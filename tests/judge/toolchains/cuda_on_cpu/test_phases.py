@@ -103,7 +103,7 @@ def runtimes(cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> li
         (folder / RUNTIME_NAME).symlink_to(runtime)
         program = rewrite({"kernels/k.cu": TEXT}, cuts=cuts)
         library = folder / "kernels.so"
-        build_library(compiler, program, library, folder / RUNTIME_NAME, time.monotonic() + 60)
+        build_library(compiler, program, library, runtime, time.monotonic() + 60)
         built.append(Runtime(library))
     return built
 

@@ -11,6 +11,7 @@ from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import parse_diagnostics
+from cuda_gym.judge.toolchains.cuda_on_cpu.precompiled_header import source_prefix
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
 from cuda_gym.judge.toolchains.cuda_source import Rewritten
 
@@ -56,7 +57,7 @@ def build_library(
         compiler: What to compile with.
         program: All files.
         library: Where the library is written; its folder is used for everything on the way.
-        runtime: The runtime library to link with.
+        runtime: The runtime library to link with; precompiled headers may lie beside it.
         deadline: In the time of `time.monotonic`.
         checking: Whether to instrument every access.
 
@@ -68,7 +69,7 @@ def build_library(
     folder = library.parent
     _write(program, folder)
     units = [str(folder / path) for path in program.files if path.endswith(".cu")]
-    flags = compile_flags(compiler, checking=checking)
+    flags = compile_flags(compiler, checking=checking, runtime=runtime)
     link = [
         *link_flags(checking=checking),
         "-shared",
@@ -90,14 +91,17 @@ def build_library(
     return judged(results, program.files, folder)
 
 
-def compile_flags(compiler: Compiler, *, checking: bool = False) -> list[str]:
-    """How CUDA C++ is compiled for the host."""
+def compile_flags(
+    compiler: Compiler, *, checking: bool = False, runtime: Path | None = None
+) -> list[str]:
+    """How CUDA C++ is compiled for the host, with the precompiled headers beside a runtime library."""
     how = list(FLAGS)
     if checking:
         only = _INSTRUMENTED_GCC if compiler.is_gcc else _INSTRUMENTED_CLANG
         how = [*CHECKING_FLAGS, *_INSTRUMENTED, *only]
     how += [*_WARNINGS, *(_ONLY_GCC if compiler.is_gcc else _ONLY_CLANG)]
-    return [*how, "-isystem", _HEADERS, "-x", "c++"]
+    folders = [_HEADERS] if runtime is None else [str(runtime.parent), _HEADERS]
+    return [*how, *(part for folder in folders for part in ("-isystem", folder)), "-x", "c++"]
 
 
 def link_flags(*, checking: bool) -> list[str]:
@@ -118,9 +122,7 @@ def judged(
 
 def framed(text: str, name: str, *, keeps_index: bool, is_source: bool) -> str:
     """A rewritten file as the compiler reads it: under its own name, CUDA's headers in front."""
-    prefix = ""
-    if is_source:
-        prefix = f"#define CUDA_ON_CPU_KEEPS_INDEX {int(keeps_index)}\n#include <cuda_runtime.h>\n"
+    prefix = source_prefix(keeps_index=keeps_index) if is_source else ""
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'{prefix}#line 1 "{quoted}"\n{text}\n'
 

@@ -64,7 +64,7 @@ def build_executable(
         compiler: What to compile with.
         sources: The program.
         executable: Where it is written; its folder is used for everything on the way.
-        runtime: The runtime library to link with.
+        runtime: The runtime library to link with; precompiled headers may lie beside it.
         deadline: In the time of `time.monotonic`.
         checking: Whether to instrument every access.
 
@@ -106,7 +106,8 @@ def _build(
         _write(file, rewritten[file.name], folder, keeps_index=program.keeps_index)
 
     units = [file for file in sources.files if file.is_source]
-    commands = [_compile(compiler, sources, file, folder, checking=checking) for file in units]
+    flags = compile_flags(compiler, checking=checking, runtime=runtime)
+    commands = [_compile(compiler, sources, file, folder, flags) for file in units]
     link = [
         *(f"{_place(file, folder)}.o" for file in units),
         *link_flags(checking=checking),
@@ -174,10 +175,9 @@ def _compile(
     sources: ProgramSources,
     file: ProgramFile,
     folder: Path,
-    *,
-    checking: bool,
+    flags: list[str],
 ) -> list[str]:
-    flags = compile_flags(compiler, checking=checking)
+    flags = list(flags)
     if file.path.suffix == ".c":
         flags = [*(flag for flag in flags[:-1] if not flag.startswith("-std=")), "c"]
     if not file.is_cuda:

@@ -1,4 +1,6 @@
-"""The runtime library of the cpu device: built once for a compiler and a processor, and kept.
+"""What every build of the cpu device needs: its runtime library, and CUDA's headers precompiled.
+
+Built once for a compiler and a processor, and kept.
 
 What decides how any build of this device comes out is hashed here too, so that the keys of programs,
 of submissions and of the runtime change together.
@@ -15,6 +17,8 @@ from cuda_gym.judge.toolchains.build_cache import BuildCache, digest
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
 from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS, cpu_identity
+from cuda_gym.judge.toolchains.cuda_on_cpu.native_build import compile_flags
+from cuda_gym.judge.toolchains.cuda_on_cpu.precompiled_header import precompile
 from cuda_gym.judge.toolchains.cuda_on_cpu.runtime import RUNTIME_NAME
 
 __all__ = ["own_version", "runtime_library"]
@@ -34,7 +38,7 @@ _DEADLINE_S = 300.0
 
 
 def runtime_library(cache: BuildCache, compiler: Compiler, *, checking: bool = False) -> Path:
-    """The runtime library in a cache, built where it is not there.
+    """The runtime library in a cache, built where it is not there, with CUDA's headers beside it.
 
     Raises:
         MissingTool: the compiler cannot build it.
@@ -62,7 +66,11 @@ def runtime_library(cache: BuildCache, compiler: Compiler, *, checking: bool = F
                 f"{compiler.version} cannot build the runtime of the cpu device: "
                 f"{failed[0].strip()[:500]}. CUDA_GYM_CXX may name another compiler."
             )
-        return cache.publish(key, {RUNTIME_NAME: folder / RUNTIME_NAME}, {}) / RUNTIME_NAME
+        kernels = compile_flags(compiler, checking=checking)[:-2]
+        # Every checking build keeps it, and of the others few do.
+        headers = precompile(steps, kernels, keeps_index=checking)
+        built = {RUNTIME_NAME: folder / RUNTIME_NAME, **headers}
+        return cache.publish(key, built, {}) / RUNTIME_NAME
 
 
 @lru_cache
