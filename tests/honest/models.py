@@ -55,6 +55,12 @@ MODELS: dict[str, Submission] = {
     "reads the environment for a debug switch": model_with(
         f"if DEBUG:\n    print(x.shape)\n{_RIGHT}",
         top="import os\nimport sys\nDEBUG = os.environ.get('DEBUG') == '1' or 'pdb' in sys.modules\n"),
+    "computes in its constructor, with operators that compile themselves": _with_init(
+        "picture = torch.randn(1, 1, 8, 8)\n"
+        "self.size = nn.Conv2d(1, 2, 3)(picture).numel() + nn.GRU(4, 4)(torch.randn(2, 1, 4))[0].numel()\n"
+        "self.shape = (nn.functional.gelu(picture[0, 0]).bfloat16() @ torch.ones(8, 2).bfloat16()).shape\n"
+        "self.parts = statistics.median([decimal.Decimal(1), decimal.Decimal(2)])",
+        top="import decimal\nimport statistics\nimport zlib\n"),
     # a way round that is never taken
     "falls back to torch where its kernel cannot run": model_with(
         f"if x.dtype != torch.float32 or x.numel() >= 2**31:\n    return torch.exp(x) * self.weight\n{_RIGHT}"),

@@ -140,8 +140,11 @@ class Candidate:
         torch.set_num_threads(message.num_threads)
         with told("loading the compiled kernels"):
             self._kernels = load_kernels(message, device, self._kernel_clock)
-        if device.type == "cpu":  # a GPU's driver loads code when it is needed
+        # A GPU's driver loads code when it is needed, and the library of the cpu device compiles.
+        closes = device.type == "cpu" and not message.allowed_library
+        if closes:
             forbid_new_code()
+            torch._C._set_mkldnn_enabled(False)  # it compiles; a model may compute while it is made
         module = types.ModuleType("model_new")
         sys.modules["model_new"] = module
         linecache.cache[MODEL_FILE] = (
@@ -157,7 +160,7 @@ class Candidate:
             self._model = model.to(device).eval()
         prepare_ns = self._load_weights(message.weights, message.region, descriptor)
         refused = refuse_torch_operators(device.type, on_refusal=self._note_refusal)
-        if device.type == "cpu" and not message.allowed_library:
+        if closes:
             close_code()
         return Loaded(prepare_ns=prepare_ns, operators_refused=refused)
 

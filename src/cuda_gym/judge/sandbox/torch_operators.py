@@ -16,8 +16,9 @@ tensors, casts, copies, `item()`.
 
 Not covered: kernels that the submission took out of the table before (`torch.library.get_kernel`),
 machine code that `torch.compile` made before, native code that calls into torch's libraries, and
-values read past the table (`tolist()`, NumPy on memory shared with a tensor). The static checks
-name the imports that lead there; what proves a submission is which kernels ran in the timed calls.
+values read past the table (`tolist()`, NumPy on memory shared with a tensor); and a submission that keeps
+all this from being called. On `cpu` the code itself is closed for that (`closed_code`); elsewhere the static checks
+name the imports that lead there.
 Operators of other backends are not touched.
 """
 
