@@ -17,7 +17,9 @@ from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
 
-QUICK = TimingPlan(block_s=0.005, min_pairs=2, max_pairs=2, max_calls=16)
+QUICK = TimingPlan(
+    block_s=0.005, min_pairs=2, max_pairs=2, max_calls=16, max_short_calls=16, hidden_us=30.0
+)
 """Enough to have times, not enough to trust them."""
 
 SCALE_TASK = """\

@@ -249,6 +249,8 @@ def summarise(
     2.0
     """
     steady = len(quiet(all_pairs, plan)) >= 2
+    if not steady and plan.compares_best_walls:
+        plan = replace(plan, credited=plan.credited * _disturbance(all_pairs))
     if not steady and best_compile_us is not None:
         all_pairs = [pair.with_reference_at_most(best_compile_us) for pair in all_pairs]
     if best_compile_us is not None and plan.most_reference < math.inf:
@@ -351,6 +353,16 @@ def _audited(audits: Sequence[Audit], plan: TimingPlan, time_us: float) -> float
             f"own clock showed at least {least_us:.1f} us. All work must be done when forward returns."
         )
     return least_us / time_us
+
+
+def _disturbance(pairs: Sequence[Pair]) -> float:
+    """How much slower a call is, at the best, than the one that counts, on a machine that others use.
+
+    Told by the reference, which is trusted, in blocks of as many calls; a submission that has the cores busy
+    by itself is frozen meanwhile.
+    """
+    blocks = [pair.reference_us for pair in pairs if pair.protocol_us is not None]
+    return min((statistics.mean(us) / fastest_tenth(us) for us in blocks), default=1.0)
 
 
 def _most_ratio(pairs: Sequence[Pair], plan: TimingPlan) -> float:
