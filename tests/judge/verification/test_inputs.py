@@ -140,6 +140,17 @@ def test_free_dimensions_take_the_smaller_and_the_larger_value(reference: Refere
     assert draw(reference, DrawKind.LARGER_SHAPE).overrides == {"rows": 73}
 
 
+def test_the_smallest_shape_leaves_two_or_three_of_each_free_dimension(
+    reference: ReferenceModule,
+) -> None:
+    sizes = {"rows": (33, 73), "cols": (129, 289)}
+    drawn = draw_inputs(reference, DrawKind.SMALLEST_SHAPE, 5, sizes)
+    assert drawn.inputs[0].shape == (2, 3)
+    assert draw_inputs(reference, DrawKind.SMALLEST_SHAPE, 5, {"rows": (1, 3)}).overrides == {
+        "rows": 1
+    }
+
+
 def test_a_description_tells_shapes_and_no_values(reference: ReferenceModule) -> None:
     drawn = draw(reference, DrawKind.LARGE_OFFSET)
     assert "float32[64, 256], int64[64]" in drawn.description

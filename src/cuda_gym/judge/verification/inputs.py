@@ -67,6 +67,11 @@ class DrawKind(Enum):
 
     In this draw only, so that a task which cannot bear it is still tried at another shape.
     """
+    SMALLEST_SHAPE = "smallest shape"
+    """The free dimensions are 3 or less: what is left over when work is divided is all there is.
+
+    A fault in the rest of a long row is lost among all that is right there.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +160,10 @@ def _overrides(kind: DrawKind, free_dimensions: FreeDimensions) -> dict[str, int
         return {name: smaller for name, (smaller, _) in free_dimensions.items()}
     if kind is DrawKind.LARGER_SHAPE:
         return {name: larger for name, (_, larger) in free_dimensions.items()}
+    if kind is DrawKind.SMALLEST_SHAPE:
+        *others, last = free_dimensions or [""]
+        few = {**dict.fromkeys(others, 2), last: 3}
+        return {name: min(few[name], smaller) for name, (smaller, _) in free_dimensions.items()}
     return {}
 
 
@@ -236,6 +245,7 @@ _WORDS: Final[Mapping[DrawKind, str]] = {
     "float16), the first, the last and tile borders among them",
     DrawKind.SMALLER_SHAPE: "smaller free dimensions",
     DrawKind.LARGER_SHAPE: "larger free dimensions, the extremes of many lines first or last",
+    DrawKind.SMALLEST_SHAPE: "free dimensions of 3 or less",
 }
 
 
