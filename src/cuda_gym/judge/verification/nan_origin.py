@@ -24,7 +24,7 @@ __all__ = ["describe_nan", "describe_unwritten_integers"]
 
 _BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 _SHARED = 0xFFF5FFF5FFF5FFF5
-"""The pattern of `checks::poison`, as wide as the widest number."""
+"""The pattern of `checks::poison`, and of variables (`phases.h`), as wide as the widest number."""
 
 
 def describe_nan(
@@ -44,7 +44,7 @@ def describe_nan(
     if float((bits << 1 == -2).double().mean()) >= 0.5:
         return "computed, as by 0 / 0, inf - inf, the root or log of a negative number, or of NaN"
     if shared >= 0.5:
-        return "they come from shared memory, or memory of cudaMalloc, that was never written"
+        return "they come from shared memory, a variable, or memory of cudaMalloc, that was never written"
     if fresh < 0.5:
         return "computed: inf - inf, 0 / 0, inf / inf, or the root of a negative number"
     if is_gpu:

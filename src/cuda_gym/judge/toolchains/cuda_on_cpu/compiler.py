@@ -15,7 +15,7 @@ from pathlib import Path
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge.toolchains.compiler import Compiler
 
-__all__ = ["CHECKING_FLAGS", "FLAGS", "cpu_identity", "find_compiler"]
+__all__ = ["CHECKING_FLAGS", "FLAGS", "cpu_identity", "find_compiler", "poison_flags"]
 
 FLAGS = (
     "-std=gnu++17",
@@ -69,6 +69,18 @@ def find_compiler() -> Compiler:
         "There is no C++ compiler: neither g++ nor clang++ is on PATH. "
         "`apt install g++` or `pip install ziglang` provides one; CUDA_GYM_CXX may name another."
     )
+
+
+def poison_flags(compiler: Compiler) -> tuple[str, ...]:
+    """Whatever a variable is not given a value holds no plausible one: -1.7e38 by GCC, NaN by clang.
+
+    Else a sum that starts from anything starts from zero, for the compiler is free to think so. What is
+    written before it is read costs nothing: the compiler leaves the poison out.
+    """
+    oldest = 12 if compiler.is_gcc else 8
+    major = compiler.version.split()[-1].partition(".")[0]
+    is_known = major.isdigit() and int(major) >= oldest
+    return ("-ftrivial-auto-var-init=pattern",) if is_known else ()
 
 
 @lru_cache

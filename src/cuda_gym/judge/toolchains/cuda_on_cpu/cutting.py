@@ -272,10 +272,10 @@ class Writer:
             return
         for variable in node.declares:
             if variable.declared is not None and variable.declared.initial is None:
-                self._declare_with_zero(variable, variable.declared.end)
+                self._declare_with_poison(variable, variable.declared.end)
 
-    def _declare_with_zero(self, variable: Variable, end: int) -> None:
-        self._insert(end, lambda: "{}" if self._phases.crosses(variable) else "")
+    def _declare_with_poison(self, variable: Variable, end: int) -> None:
+        self._insert(end, lambda: self._phases.poison(variable))
 
 
 def _result(call: Call, place: str) -> str:

@@ -9,7 +9,7 @@ from cuda_gym.core.findings import Diagnostic
 from cuda_gym.judge.toolchains.builds import refusal
 from cuda_gym.judge.toolchains.compiler import Compiler
 from cuda_gym.judge.toolchains.cuda_on_cpu.compile_steps import Steps
-from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS
+from cuda_gym.judge.toolchains.cuda_on_cpu.compiler import CHECKING_FLAGS, FLAGS, poison_flags
 from cuda_gym.judge.toolchains.cuda_on_cpu.diagnostics import parse_diagnostics
 from cuda_gym.judge.toolchains.cuda_on_cpu.precompiled_header import source_prefix
 from cuda_gym.judge.toolchains.cuda_on_cpu.rewrite import Program
@@ -95,7 +95,7 @@ def compile_flags(
     compiler: Compiler, *, checking: bool = False, runtime: Path | None = None
 ) -> list[str]:
     """How CUDA C++ is compiled for the host, with the precompiled headers beside a runtime library."""
-    how = list(FLAGS)
+    how = [*FLAGS, *poison_flags(compiler)]
     if checking:
         only = _INSTRUMENTED_GCC if compiler.is_gcc else _INSTRUMENTED_CLANG
         how = [*CHECKING_FLAGS, *_INSTRUMENTED, *only]

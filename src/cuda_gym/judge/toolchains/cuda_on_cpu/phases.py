@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuda_gym.judge.toolchains.cuda_on_cpu.plan import Node, Variable
-from cuda_gym.judge.toolchains.cuda_on_cpu.statements import NotUnderstood, Token
+from cuda_gym.judge.toolchains.cuda_on_cpu.statements import Form, NotUnderstood, Token
 from cuda_gym.judge.toolchains.cuda_on_cpu.uniformity import Uniformity
 from cuda_gym.judge.toolchains.cuda_on_cpu.variables import text_of
 
@@ -15,6 +15,7 @@ __all__ = ["ME", "SELF", "Phase", "PhaseTexts"]
 SELF = "cuda_on_cpu_self"
 """The number of the current thread in its block."""
 ME = f"[{SELF}]"
+_LOOPS = (Form.FOR, Form.WHILE, Form.DO)
 _MOST_KEPT = 64
 _MOST_KEPT_ARRAYS = 4
 
@@ -141,16 +142,29 @@ class PhaseTexts:
         if declared.is_reference or "[]" in declared.dimensions:
             raise NotUnderstood("an array of unknown size")
         value = None if declared.initial is None else text_of(declared.initial)
-        given = "{}" if value is None else f"{{{value}}}" if declared.is_braced else f" = {value}"
+        given = "" if value is None else f"{{{value}}}" if declared.is_braced else f" = {value}"
         if not self.stays_in_place(variable) or not self.crosses(variable):
-            given = "" if value is None and not self.crosses(variable) else given
+            given = self.poison(variable) if value is None else given
             return f"{declared.type} {declared.name}{declared.dimensions}{given};"
-        if value is None:
+        if value is None and _is_repeated(variable):
             return self.load(variable)
+        if value is None:
+            poisoned = f"::cuda_on_cpu::leave_unwritten(&{declared.name}, sizeof {declared.name});"
+            return f"{self.load(variable)} {poisoned}"
         return (
             f"{self.load(variable)} {{ {declared.type} cuda_on_cpu_fresh{declared.dimensions}{given}; "
             f"__builtin_memcpy(&{declared.name}, &cuda_on_cpu_fresh, sizeof {declared.name}); }}"
         )
+
+    def poison(self, variable: Variable) -> str:
+        """The value of one that was given none; what stays in one phase is left to the compiler.
+
+        The compiler would else take the values that are kept for unwritten ones, and warn of them.
+        """
+        declared = variable.declared
+        if declared is None or not self.crosses(variable):
+            return ""
+        return f" = ::cuda_on_cpu::unwritten<{declared.type}>()"
 
     def load(self, variable: Variable) -> str:
         """A kept variable by its own name."""
@@ -219,6 +233,12 @@ class PhaseTexts:
 
     def _array(self, variable: Variable) -> str:
         return f"cuda_on_cpu_kept_{variable.number}_{variable.name}"
+
+
+def _is_repeated(variable: Variable) -> bool:
+    """Whether it is declared in a loop, where poison in each round would cost too much."""
+    node = variable.node
+    return node is not None and any(n.statement.form in _LOOPS for n in node.enclosing)
 
 
 def _is_constant(variable: Variable) -> bool:

@@ -45,6 +45,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.shared_variables import (
     with_margins,
     with_named_variables,
 )
+from cuda_gym.judge.toolchains.cuda_on_cpu.unwritten import AS_IT_IS, arrays_written_first
 from cuda_gym.judge.toolchains.cuda_source import Edits, Rewritten, Source
 
 __all__ = ["Program", "rewrite"]
@@ -171,6 +172,8 @@ class _Known:
         rewrite_launches(source, self.decided, self.names, edits)
         for match in re.finditer(r"\b__noinline__\b", source.masked):
             edits.replace(*match.span(), "__attribute__((noinline))")
+        for offset in arrays_written_first(source):
+            edits.insert(offset, AS_IT_IS)
         for change in (change for changes in cut.values() for change in changes):
             edits.replace(change.start, change.end, change.text)
         return edits.apply()

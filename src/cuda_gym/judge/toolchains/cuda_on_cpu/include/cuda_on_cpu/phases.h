@@ -41,9 +41,10 @@
   ::threadIdx = threadIdx;
 
 // One variable of every thread. What has a constructor or takes much room is left to fibers: the
-// compiler then stops here, and the kernel is built without phases.
+// compiler then stops here, and the kernel is built without phases. The whole is not poisoned, as what a
+// thread leaves unwritten is by itself.
 #define CUDA_ON_CPU_KEEP(name, dimensions, ...)                                                   \
-  __VA_ARGS__ name[::cuda_on_cpu::max_threads] dimensions;                                        \
+  __VA_ARGS__ name[::cuda_on_cpu::max_threads] dimensions __attribute__((uninitialized));      \
   static_assert(std::is_trivially_copyable<std::remove_all_extents_t<decltype(name)>>::value &&   \
                     std::is_trivially_default_constructible<                                      \
                         std::remove_all_extents_t<decltype(name)>>::value &&                      \
@@ -51,11 +52,29 @@
                 "cuda_on_cpu: a variable that cannot be kept");
 
 // What the threads of a block bring to a warp operation.
-#define CUDA_ON_CPU_BROUGHT(name) alignas(64) char name[::cuda_on_cpu::max_threads * 8];
+#define CUDA_ON_CPU_BROUGHT(name) \
+  alignas(64) char name[::cuda_on_cpu::max_threads * 8] __attribute__((uninitialized));
 
 extern "C" void cuda_on_cpu_lanes_missing(void);
 
 namespace cuda_on_cpu {
+
+// Poison for variables that cross phases and were given no value, as they lose what the compiler knows of
+// that: no number in every floating type, far outside any index.
+CUDA_ON_CPU_INLINE void leave_unwritten(void* start, size_t bytes) {
+  constexpr unsigned poison[2] = {0xfff5fff5u, 0xfff5fff5u};
+  char* place = (char*)start;
+  for (; bytes >= sizeof poison; bytes -= sizeof poison, place += sizeof poison)
+    __builtin_memcpy(place, poison, sizeof poison);
+  __builtin_memcpy(place, poison, bytes);
+}
+
+template <class T>
+CUDA_ON_CPU_INLINE T unwritten() {
+  T value;
+  leave_unwritten((void*)&value, sizeof value);
+  return value;
+}
 
 template <class T>
 T by_value(T);
