@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cuda_gym.judge.verification.operator_watch import OperatorWatch
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 
 __all__ = ["is_asserting", "is_fragile"]
@@ -44,7 +44,7 @@ def is_asserting(names: Iterable[str]) -> bool:
     return any(name.startswith(_ASSERTING) for name in names)
 
 
-class _Names(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Names(OperatorWatch):
     """Remembers which operators are run under it."""
 
     def __init__(self) -> None:

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from cuda_gym.errors import BadTask, NotAdmitted
 from cuda_gym.judge.profiling.memory_budget import LARGE_BYTES
 from cuda_gym.judge.verification.allocation import free_bytes
 from cuda_gym.judge.verification.nests import map_tensors, tensors_in
+from cuda_gym.judge.verification.operator_watch import OperatorWatch
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.judge.verification.slices import most_elements, pieces_of
 
@@ -155,7 +155,7 @@ def _alike(ours: Tensor, theirs: Tensor) -> bool:
     return all(torch.allclose(a, b, rtol=1e-3, atol=1e-3 * scale) for a, b in pairs)
 
 
-class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Watch(OperatorWatch):
     """Follows which storages some living tensor refers to."""
 
     def __init__(self) -> None:

@@ -17,12 +17,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from cuda_gym.core.verdict import Work
 from cuda_gym.judge.verification.fragile import is_asserting
 from cuda_gym.judge.verification.nests import flatten_outputs, map_tensors, tensors_in
+from cuda_gym.judge.verification.operator_watch import OperatorWatch
 
 __all__ = ["read_work", "work_of"]
 
@@ -83,7 +83,7 @@ def read_work(plain: Mapping[str, object] | None) -> Work | None:
         return None
 
 
-class _FlopCounter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _FlopCounter(OperatorWatch):
     """Adds up the operators that are run under it."""
 
     def __init__(self) -> None:
