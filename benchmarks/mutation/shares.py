@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from benchmarks.mutation.method import method
 from benchmarks.mutation.records import Record
 
 __all__ = ["page", "wilson"]
@@ -58,7 +59,8 @@ def page(records: Sequence[Record], header: Sequence[str]) -> str:
     for name, chosen in _rows(faults):
         shares = (_share(sum(map(passes, chosen)), len(chosen)) for _, passes in _RULES)
         lines.append(f"| {name} | {len(chosen)} | {' | '.join(shares)} |")
-    lines += ["", *_listed("Faults that ours lets pass", [r for r in faults if r.passed_ours])]
+    lines += ["", *method(records)]
+    lines += [*_listed("Faults that ours lets pass", [r for r in faults if r.passed_ours])]
     accused = [r for r in excluded if not r.passed_ours]
     lines += _listed("Equivalent, but not accepted by ours", accused)
     lines += _listed("Equivalent mutants", excluded)
@@ -71,6 +73,7 @@ def _rows(faults: Sequence[Record]) -> list[tuple[str, list[Record]]]:
         ("**all**", list(faults)),
         ("**precision faults**", [r for r in faults if r.is_of_precision]),
         ("**all others**", [r for r in faults if not r.is_of_precision]),
+        ("**shown by outputs**", [r for r in faults if not r.equivalent]),
         *((name, [r for r in faults if r.operator == name]) for name in operators),
     ]
 

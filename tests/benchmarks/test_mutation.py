@@ -143,6 +143,8 @@ def test_equivalent_mutants_are_left_out_unless_they_are_faults_by_construction(
     text = page(records, ["# Page"])
     assert "| **all** | 2 | 1 (50.0 %; " in text
     assert "33.3%; at most 15 % may be" in text
+    assert "| **shown by outputs** | 1 | 0 (0.0 %; " in text
+    assert "Records were made by judge " in text
 
 
 @pytest.mark.parametrize(("passed", "count"), [(0, 1), (0, 300), (5, 300), (300, 300), (0, 0)])
