@@ -160,16 +160,8 @@ def build(cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Build
     return built
 
 
-@settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    # A failure is told as it is found: each step of making it smaller would be a build.
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-@given(text=kernels())
-def test_phases_compute_what_fibers_compute(build: Build, text: str) -> None:
+def require_the_same(build: Build, text: str) -> None:
+    """Phases and fibers compute the same of a kernel."""
     cut, uncut = build(text, cuts=True), build(text, cuts=False)
     x = np.random.default_rng(0).integers(-50, 50, 512).astype(np.int32)
     for threads, n, m in ((128, 300, 1), (64, 41, 0), (40, 17, 5)):
@@ -180,6 +172,28 @@ def test_phases_compute_what_fibers_compute(build: Build, text: str) -> None:
             )
             assert runtime.take_error() is None
         np.testing.assert_array_equal(results[0], results[1])
+
+
+BUILT = settings(
+    deadline=None,
+    database=None,
+    # A failure is told as it is found: each step of making it smaller would be a build.
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@settings(BUILT, max_examples=6, derandomize=True)
+@given(text=kernels())
+def test_phases_compute_what_fibers_compute(build: Build, text: str) -> None:
+    require_the_same(build, text)
+
+
+@pytest.mark.slow
+@settings(BUILT, max_examples=40)
+@given(text=kernels())
+def test_phases_of_more_kernels_compute_what_fibers_compute(build: Build, text: str) -> None:
+    require_the_same(build, text)
 
 
 def test_a_cut_that_does_not_compile_is_not_made(compile_source: Callable[[str], Any]) -> None:
