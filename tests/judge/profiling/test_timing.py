@@ -292,17 +292,19 @@ def test_a_disturbed_dry_run_clears_nobody() -> None:
 def test_where_others_use_the_machine_the_reference_tells_how_much_slower_calls_are_than_what_counts() -> (
     None
 ):
-    calls = (40.0,) * 2 + (160.0,) * 6
+    calls = (40.0,) * 4 + (120.0,) * 4
     busy = Pair(
-        reference_us=calls, candidate_us=calls, wall_us=1080.0, protocol_us=40.0, waiting=0.9
+        reference_us=calls, candidate_us=calls, wall_us=680.0, protocol_us=40.0, waiting=0.9
     )
     assert summarise([busy] * 4, CPU_PLAN, timer="wall").time_us == 40.0
     alone = replace(busy, reference_us=(40.0,) * 8)
-    assert summarise([alone] * 4, CPU_PLAN, timer="wall").time_us == pytest.approx(100.0)
+    assert summarise([alone] * 4, CPU_PLAN, timer="wall").time_us == pytest.approx(80.0 / 1.3)
     false = replace(busy, candidate_us=(1.0,) * 8)
     assert summarise([false] * 4, CPU_PLAN, timer="wall").time_us == pytest.approx(40.0 / 1.3)
     steady = replace(busy, waiting=0.0)
-    assert summarise([steady] * 4, CPU_PLAN, timer="wall").time_us == pytest.approx(100.0)
+    assert summarise([steady] * 4, CPU_PLAN, timer="wall").time_us == pytest.approx(80.0 / 1.3)
+    wild = replace(busy, reference_us=(40.0,) * 2 + (900.0,) * 6, candidate_us=(1.0,) * 8)
+    assert summarise([wild] * 4, CPU_PLAN, timer="wall").time_us == pytest.approx(40.0 / 1.3)
 
 
 def test_blocks_are_compared_with_dry_runs_of_as_many_calls() -> None:
