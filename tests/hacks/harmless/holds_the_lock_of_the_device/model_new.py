@@ -10,7 +10,7 @@ def harness(name):
     return next(m for n, m in list(vars(sys)["mod" + "ules"].items()) if n.endswith(name))
 
 
-locks = harness("memfd_regions").fcntl
+locks = harness("fcntl")
 kept = []
 
 

@@ -12,7 +12,7 @@ def harness(name):
 
 import glob
 
-locks = harness("memfd_regions").fcntl
+locks = harness("fcntl")
 kept = []
 
 
