@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -37,25 +38,30 @@ def test_a_block_runs_when_its_gate_opens_and_not_before() -> None:
     torch.cuda.synchronize()
     sealed = inputs.tensor(SPEC).clone()
     assert not torch.any(sealed == values)
-    page, seen = SealedPage.create(), list[Witnessed]()
+    page, seen = SealedPage.create(num_outputs=1), list[Witnessed]()
     witness = threading.Thread(
         target=lambda: seen.append(page.witness(key, queue_s=5.0, most_s=5.0))
     )
-    with sealing.held(SealedPage.open(page.export()), inputs, outputs) as queueing:
-        with queueing:
-            torch.mul(inputs.tensor(SPEC), 2.0, out=outputs.tensor(SPEC))
-            done = torch.cuda.Event()
-            done.record()
-            time.sleep(0.05)
-            assert not done.query()
-        witness.start()
-        witness.join()
-    assert torch.equal(outputs.tensor(SPEC), values * 2.0)
+    result = outputs.tensor(SPEC)
+    done: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
+
+    def produce() -> list[torch.Tensor]:
+        torch.mul(inputs.tensor(SPEC), 2.0, out=result)
+        done.record()
+        time.sleep(0.05)
+        assert not done.query()
+        return [result]
+
+    sealing.run(
+        SealedPage.open(page.export()), inputs, produce, [4 * COUNT], when_queued=witness.start
+    )
+    witness.join()
+    assert torch.equal(result, values * 2.0)
     assert torch.equal(inputs.tensor(SPEC), values)
     [one] = seen
     assert one.was_queued
-    assert one.sum == sealing.sum_of(outputs.flat())
+    assert one.digest == sealing.digest_of([result])
     assert 0.0 < one.wall_us < 20_000.0
-    outputs.flat()[12345] += 1
-    assert one.sum != sealing.sum_of(outputs.flat())
+    result[12345] += 1.0
+    assert one.digest != sealing.digest_of([result])
     page.close()

@@ -15,17 +15,20 @@ from cuda_gym.judge.sandbox.sealed_page import (
     Witnessed,
     check_of,
     end_sealed,
+    mixed,
     new_key,
 )
 
 KEY = 0x0123456789ABCDEF
-SUM = (1 << 64) - 2
+LOW, HIGH = (1 << 64) - 2, 12345
+DIGEST = HIGH << 64 | LOW
+CHECK = check_of(LOW ^ mixed(HIGH))
 
 
 @contextlib.contextmanager
 def device(play: Callable[[SealedPage, memoryview], None]) -> Iterator[SealedPage]:
     """A page, at the other end of which somebody plays the device."""
-    page = SealedPage.create()
+    page = SealedPage.create(num_outputs=3)
     theirs = SealedPage.open(page.export())
     with memoryview(theirs._mapped) as words:
         thread = threading.Thread(target=play, args=(theirs, words))
@@ -39,9 +42,9 @@ def word(words: memoryview, place: int) -> int:
     return int.from_bytes(words[8 * place : 8 * place + 8], "little")
 
 
-def tell(words: memoryview, total: int, check: int) -> None:
-    words[8 * 16 : 8 * 17] = total.to_bytes(8, "little")
-    words[8 * 17 : 8 * 18] = check.to_bytes(8, "little")
+def tell(words: memoryview, check: int) -> None:
+    for place, value in ((16, LOW), (17, HIGH), (18, check)):
+        words[8 * place : 8 * place + 8] = value.to_bytes(8, "little")
 
 
 def wait_for_key(words: memoryview) -> int:
@@ -54,52 +57,52 @@ def witness(page: SealedPage, *, queue_s: float = 5.0, most_s: float = 5.0) -> W
     return page.witness(KEY, queue_s=queue_s, most_s=most_s)
 
 
-def test_the_gate_opens_when_the_block_is_queued_and_the_clock_stops_at_the_sum() -> None:
+def test_the_gate_opens_when_the_block_is_queued_and_the_clock_stops_at_the_digest() -> None:
     def play(page: SealedPage, words: memoryview) -> None:
         assert word(words, 1) == 0
         page.say_queued()
         assert wait_for_key(words) == KEY
         time.sleep(0.05)
-        tell(words, SUM, check_of(SUM))
+        tell(words, CHECK)
 
     with device(play) as page:
         seen = witness(page)
     assert seen.was_queued
-    assert seen.sum == SUM
+    assert seen.digest == DIGEST
     assert 50_000.0 <= seen.wall_us < 5e6
 
 
 def test_a_block_that_is_never_queued_is_let_go_all_the_same() -> None:
     def play(page: SealedPage, words: memoryview) -> None:
         wait_for_key(words)
-        tell(words, SUM, check_of(SUM))
+        tell(words, CHECK)
         page.say_queued()
 
     with device(play) as page:
         seen = witness(page, queue_s=0.01)
     assert not seen.was_queued
-    assert seen.sum == SUM
+    assert seen.digest == DIGEST
 
 
-def test_a_block_that_is_over_without_a_sum_has_none() -> None:
+def test_a_block_that_is_over_without_a_digest_has_none() -> None:
     def play(page: SealedPage, words: memoryview) -> None:
         wait_for_key(words)
         end_sealed(page._descriptor)
 
     with device(play) as page:
-        assert witness(page, queue_s=0.01).sum is None
+        assert witness(page, queue_s=0.01).digest is None
 
 
-@pytest.mark.parametrize("check", [check_of(SUM) ^ 2, 12345])
-def test_a_sum_that_was_not_written_whole_is_none(check: int) -> None:
-    with device(lambda _, words: tell(words, SUM, check)) as page:
-        assert witness(page, queue_s=0.05).sum is None
+@pytest.mark.parametrize("check", [CHECK ^ 2, 12345])
+def test_a_digest_that_was_not_written_whole_is_none(check: int) -> None:
+    with device(lambda _, words: tell(words, check)) as page:
+        assert witness(page, queue_s=0.05).digest is None
 
 
 def test_nobody_waits_for_ever() -> None:
     with device(lambda *_: None) as page:
         seen = witness(page, queue_s=0.01, most_s=0.05)
-    assert seen.sum is None
+    assert seen.digest is None
     assert seen.wall_us >= 50_000.0
 
 
@@ -110,10 +113,18 @@ def test_keys_are_secrets_of_64_bits() -> None:
 
 
 def test_a_page_keeps_its_size_and_closes_once() -> None:
-    page = SealedPage.create()
+    page = SealedPage.create(num_outputs=3)
     descriptor = page.export()
     with pytest.raises(OSError, match="not permitted"):
         os.ftruncate(descriptor, 1)
     os.close(descriptor)
     page.close()
+    page.close()
+
+
+def test_a_page_has_room_for_a_place_of_every_output() -> None:
+    page = SealedPage.create(num_outputs=1000)
+    place = page.write_table(b"x" * 24_000)
+    assert place - page.address == 4096
+    assert page.num_bytes == 4096 + 24_576
     page.close()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cuda_gym.core.task import Submission
 from cuda_gym.errors import MissingTool
-from cuda_gym.judge.sandbox.sealed_page import check_of
+from cuda_gym.judge.sandbox.sealed_page import check_of, mixed
 from cuda_gym.judge.toolchains import own_kernels
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
@@ -25,9 +26,13 @@ extern "C" void run_hold(Word* page, Word* state, Word most) { hold<<<1, 1>>>(pa
 extern "C" void run_seal(Word* words, Word count, const Word* state, Word first) {
     seal<<<3, 64>>>(words, count, state, first);
 }
-extern "C" void run_sum(const Word* words, Word count, Word* state) { sum_up<<<3, 64>>>(words, count, state); }
+extern "C" void run_digest(const Output* outputs, Word num_outputs, Word num_units, Block* digests, Word* state) {
+    sum_up<<<3, UNIT_THREADS>>>(outputs, num_outputs, num_units, digests);
+    fold<<<1, FOLD_THREADS>>>(digests, num_units, state);
+}
 extern "C" void run_tell(Word* page, const Word* state) { tell<<<1, 1>>>(page, state); }
 """
+UNIT_BYTES = 4096 * 16
 Words = np.ndarray[tuple[int], np.dtype[np.uint64]]
 
 
@@ -54,10 +59,15 @@ def sealed(library: ctypes.CDLL, given: Words, key: int, first: int = 0) -> Word
     return done
 
 
-def total(library: ctypes.CDLL, given: Words) -> int:
-    state = words(0, 0)
-    library.run_sum(at(given), ctypes.c_uint64(len(given)), at(state))
-    return int(state[1])
+def digest(library: ctypes.CDLL, *outputs: np.ndarray[Any, Any]) -> tuple[int, int]:
+    table, unit = list[int](), 0
+    for output in outputs:
+        table += [output.ctypes.data, output.nbytes, unit]
+        unit += -(-output.nbytes // UNIT_BYTES)
+    digests, state = np.zeros(2 * unit + 2, np.uint64), words(0, 0, 0, 0)
+    counts = ctypes.c_uint64(len(outputs)), ctypes.c_uint64(unit)
+    library.run_digest(at(words(*table)), *counts, at(digests), at(state))
+    return int(state[2]), int(state[3])
 
 
 def test_the_stream_is_philox_as_its_authors_publish_it(library: ctypes.CDLL) -> None:
@@ -87,34 +97,48 @@ def test_another_key_gives_another_stream(library: ctypes.CDLL) -> None:
         assert differing == pytest.approx(0.5, abs=0.01)
 
 
-def test_every_bit_and_every_place_counts_in_a_sum(library: ctypes.CDLL) -> None:
-    given = np.arange(1000, dtype=np.uint64)
-    sums = {total(library, given)}
-    for bit in range(0, 64, 7):
+def test_every_bit_and_every_place_counts_in_a_digest(library: ctypes.CDLL) -> None:
+    given = np.arange(3 * UNIT_BYTES // 8 + 100, dtype=np.uint64)
+    found = {digest(library, given)}
+    for place, bit in ((0, 0), (123, 7), (10_000, 33), (len(given) - 1, 63)):
         changed = given.copy()
-        changed[123] ^= np.uint64(1 << bit)
-        sums.add(total(library, changed))
-    swapped = given.copy()
-    swapped[[3, 700]] = swapped[[700, 3]]
-    sums |= {total(library, swapped), total(library, given[:-1])}
-    assert len(sums) == 1 + 10 + 2
+        changed[place] ^= np.uint64(1 << bit)
+        found.add(digest(library, changed))
+    for one, other in ((2, 700), (2, 4), (5, 20_000)):
+        swapped = given.copy()
+        swapped[[one, other]] = swapped[[other, one]]
+        found.add(digest(library, swapped))
+    found |= {digest(library, given[:-1]), digest(library, given[:-1], given[-1:])}
+    assert len(found) == 1 + 4 + 3 + 2
+    assert digest(library, given) == digest(library, given.copy())
+
+
+def test_outputs_of_any_size_at_any_place_have_a_digest(library: ctypes.CDLL) -> None:
+    memory = np.frombuffer(bytes(range(256)) * 600, np.uint8).copy()
+    aligned = memory[: UNIT_BYTES + 77]
+    moved = np.zeros(len(memory) + 16, np.uint8)[3:][: len(aligned)]
+    moved[:] = aligned
+    small = memory[:1]
+    assert digest(library, aligned, small) == digest(library, moved, small.copy())
+    assert digest(library, aligned, small) != digest(library, small, aligned)
+    assert digest(library) == digest(library)
 
 
 def test_a_gate_takes_the_key_and_the_sum_is_told_with_its_check(library: ctypes.CDLL) -> None:
-    key, state = 0x1234567890ABCDEF, words(5, 5)
+    key, state = 0x1234567890ABCDEF, words(5, 5, 5, 5)
     page = np.zeros(512, np.uint64)
     page[:2] = key, check_of(key)
     library.run_hold(at(page), at(state), ctypes.c_uint64(1 << 60))
-    assert state.tolist() == [key, 0]
-    state[1] = 99
+    assert state[0] == key
+    state[2:] = 99, 7
     library.run_tell(at(page), at(state))
-    assert page[16:18].tolist() == [99, check_of(99)]
+    assert page[16:19].tolist() == [99, 7, check_of(99 ^ mixed(7))]
 
 
 def test_a_gate_that_nobody_opens_ends(library: ctypes.CDLL) -> None:
     page, state = np.zeros(512, np.uint64), words(5, 5)
     library.run_hold(at(page), at(state), ctypes.c_uint64(1_000_000))
-    assert state[1] == 0
+    assert state[0] == 0
 
 
 def test_the_judges_kernels_are_compiled_once(tmp_path: Path) -> None:

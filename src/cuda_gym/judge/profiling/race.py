@@ -254,20 +254,26 @@ def _audit(
     probe: _Probe,
     most: int,
 ) -> Audit:
-    """A block by our own clock, of as many calls as the device takes in ahead."""
-    most = min(most, _most_contents(probe.content_bytes, plan))
-    count = max(1, min(most, round(_MOST_QUEUEING_US / max(probe.host_us, 1.0))))
+    """A block by our own clock, of as many calls as the device takes in ahead.
+
+    Fewer are tried only where what our clock may be off stays small beside a call: nothing else is gained by
+    a block that is not queued, or not said to be.
+    """
+    count = max(1, min(most, _most_contents(probe.content_bytes, plan)))
+    least = _MOST_SLACK * plan.audit_slack_us / max(probe.candidate_us, plan.least_us)
     while True:
         audit = _audit_once(reference, candidate, count, probe)
-        if audit.was_queued or probe.waits or count <= _FEW_CALLS:
+        fewer = count // 4
+        if audit.was_queued or probe.waits or fewer < max(1.0, least):
             return audit
-        count = max(1, count // 4)
+        count = fewer
 
 
 def _audit_once(
     reference: ReferenceSide, candidate: CandidateSide, count: int, probe: _Probe
 ) -> Audit:
-    queue_s = 0.0 if probe.waits else _QUEUE_S + _QUEUEING * count * probe.host_us * 1e-6
+    queue_s = min(_QUEUE_S + _QUEUEING * count * probe.host_us * 1e-6, _MOST_QUEUE_S)
+    queue_s = 0.0 if probe.waits else queue_s
     reference.new_contents(count, sealed=True)
     theirs = candidate.run_sealed(count, queue_s=queue_s)
     reference.run(count)
@@ -302,12 +308,10 @@ def _most_contents(content_bytes: int, plan: TimingPlan) -> int:
 _LONG_CALL_US = 20_000
 """One such call warms all that there is to be warmed."""
 UNGATED_TIMER = "events, ungated: the submission waits for the device"
-_MOST_QUEUEING_US = 30_000.0
-"""Of the host, for one block."""
-_QUEUE_S = 0.03
+_MOST_SLACK = 20.0
+_QUEUE_S, _MOST_QUEUE_S = 0.03, 0.5
 _QUEUEING = 4.0
 """How long a block may take to be queued, as a multiple of what its calls keep the host."""
-_FEW_CALLS = 4
 _DRY_RUNS = 3
 """Of the same block: the first maps its contents, and whatever else disturbs one is not the candidate's."""
 _GATE = 2.0
@@ -337,11 +341,13 @@ def _known(pairs: Sequence[Pair], plan: TimingPlan, elapsed_s: float) -> bool:
         return False
     if plan.compares_best_walls and not is_cleared(pairs, plan):
         return False
-    ratios = [pair.ratio for pair in quiet(pairs, plan)]
-    if len(ratios) < plan.min_pairs:
+    seen = quiet(pairs, plan)
+    if len(seen) < plan.min_pairs:
         return False
-    low, high = bootstrap_interval(ratios)
-    return (high - low) / 2 <= plan.wanted_halfwidth * statistics.median(ratios)
+    low, high = bootstrap_interval([pair.ratio for pair in seen])
+    brief = min(fastest_tenth(pair.candidate_us) for pair in seen) < plan.brief_us
+    wanted = plan.brief_halfwidth if brief else plan.wanted_halfwidth
+    return (high - low) / 2 <= wanted * statistics.median(pair.ratio for pair in seen)
 
 
 def _race_once(

@@ -41,6 +41,10 @@ class TimingPlan:
     max_pairs: int = 20
     wanted_halfwidth: float = 0.02
     """Of the 95 % interval, relative: the race ends when it is reached."""
+    brief_us: float = 0.0
+    """A call below this is told apart by the start of a kernel: its interval stays wider however long the race is."""
+    brief_halfwidth: float = 0.03
+    """Likewise, of such a call."""
     max_calls: int = 8
     """A block has no more, however fast a call is: each has new content, which takes longer to make
     than to use. Many short blocks in turns beat few long ones where the machine itself drifts."""
@@ -112,6 +116,7 @@ GPU_PLAN = TimingPlan(
     min_pairs=4,
     max_pairs=32,
     wanted_halfwidth=0.01,
+    brief_us=50.0,
     max_calls=25,
     max_short_calls=25,
     max_content_bytes=CONTENTS_BYTES // COPIES,

@@ -13,7 +13,6 @@ import sys
 import time
 import types
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +47,7 @@ from cuda_gym.judge.sandbox.messages import (
 from cuda_gym.judge.sandbox.model_state import check_state
 from cuda_gym.judge.sandbox.outputs import OutputSink, require_unchanged
 from cuda_gym.judge.sandbox.regions import Region
+from cuda_gym.judge.sandbox.sealed_calls import call_sealed
 from cuda_gym.judge.sandbox.sealed_page import SealedPage
 from cuda_gym.judge.sandbox.telling import (
     MODEL_FILE,
@@ -59,7 +59,6 @@ from cuda_gym.judge.sandbox.telling import (
 )
 from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
 from cuda_gym.judge.sandbox.worker_device import (
-    NOT_HELD,
     DeviceFault,
     WorkerDevice,
     fault_in,
@@ -133,6 +132,9 @@ class Candidate:
         self._kernel_clock = KernelClock()
         self._kernel_times: list[tuple[KernelClaim, ...]] = []
         self._refused: str | None = None
+        self._returned: Sequence[torch.Tensor] = ()
+        """By the latest call of a draw that was repeated."""
+        self._returns_again = False
 
     def load(self, message: Load, descriptor: int) -> Loaded:
         """Import the submission, construct its model, load the weights, forbid the operators."""
@@ -175,11 +177,13 @@ class Candidate:
         room = self._region(message.output_region, outputs, is_output=True)
         self._device.forget_writes(given, is_timed=not message.poison)
         calls, sink = self._laid_out(message, given, room)
-        with self._held(message, page, given, room) as queueing:
-            if message.dry:
-                ran = run_dry(message, sink, self._device, queueing)
-            else:
-                ran = self._run(message, calls, sink, queueing)
+        if message.dry:
+            ran = run_dry(message, sink, self._device)
+        elif page is not None:
+            ran = self._run_sealed(page, given, calls, sink)
+        else:
+            ran = self._run(message, calls, sink)
+        self._returned = ()
         self._device.publish(room)
         if message.poison:
             original = self._device.original(given)
@@ -222,22 +226,31 @@ class Candidate:
             self._layout = layout, calls, sink
         return self._layout[1:]
 
-    def _held(
-        self, message: Run, page: int | None, given: Region, room: Region
-    ) -> AbstractContextManager[AbstractContextManager[None]]:
-        """What is to be entered around the calls of this block."""
-        sealing = self._device.sealing
-        if not message.sealed or page is None or sealing is None:
-            return nullcontext(NOT_HELD)
-        return sealing.held(SealedPage.open(page), given, room)
+    def _run_sealed(self, page: int, given: Region, calls: Sequence[Any], sink: OutputSink) -> Ran:
+        """All calls behind the gate of a page."""
+        sealing, kernels = self._device.sealing, self._kernels
+        assert sealing is not None
+        launches, library_calls = kernels.counts() if kernels else (0, 0)
+        host_ns = call_sealed(
+            self._call,
+            calls,
+            sink,
+            sealing=sealing,
+            page=SealedPage.open(page),
+            inputs=given,
+            returns_again=self._returns_again,
+        )
+        self._device.synchronise()
+        num_launches, num_library_calls = kernels.counts() if kernels else (0, 0)
+        return Ran(
+            call_ns=host_ns,
+            host_ns=host_ns,
+            launches=num_launches - launches,
+            library_calls=num_library_calls - library_calls,
+            findings="",
+        )
 
-    def _run(
-        self,
-        message: Run,
-        calls: Sequence[Any],
-        sink: OutputSink,
-        queueing: AbstractContextManager[None],
-    ) -> Ran:
+    def _run(self, message: Run, calls: Sequence[Any], sink: OutputSink) -> Ran:
         kernels = self._kernels
         launches, library_calls = kernels.counts() if kernels else (0, 0)
         check = kernels.check if kernels else None
@@ -251,6 +264,7 @@ class Candidate:
         def keep(number: int, value: Any) -> None:
             if message.poison:
                 self._device.synchronise()
+                self._note_places(value)
             if message.time_kernels:
                 self._kernel_times.append(self._kernel_clock.stop())
             if check is not None and kernels is not None:
@@ -261,9 +275,7 @@ class Candidate:
                 raise WrongOutput(f"{place_of_return()}: {wrong}") from None
 
         call = self._timed_call if message.time_kernels else self._call
-        timed = self._device.timed_calls(
-            call, calls, keep=keep, gate_ns=message.gate_ns, queueing=queueing
-        )
+        timed = self._device.timed_calls(call, calls, keep=keep, gate_ns=message.gate_ns)
         num_launches, num_library_calls = kernels.counts() if kernels else (0, 0)
         fastest = timed.call_ns.index(min(timed.call_ns)) if timed.call_ns else 0
         return Ran(
@@ -275,6 +287,13 @@ class Candidate:
             findings="" if check is None else check.findings(),
             kernels=self._kernel_times[fastest] if self._kernel_times else (),
         )
+
+    def _note_places(self, value: Any) -> None:
+        """Whether a call returns memory that the call before has returned, which is still held."""
+        leaves = [x for x in transport.flatten_outputs(value) if isinstance(x, torch.Tensor)]
+        earlier = {tensor.data_ptr() for tensor in self._returned if tensor.numel()}
+        self._returns_again |= any(x.data_ptr() in earlier for x in leaves if x.numel())
+        self._returned = leaves
 
     def _region(self, spec: RegionSpec, descriptor: int, *, is_output: bool) -> Region:
         """The region of a number; one that was used before is open already."""

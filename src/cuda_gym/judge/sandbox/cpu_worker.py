@@ -6,7 +6,6 @@ import ctypes
 import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +18,7 @@ from cuda_gym.judge.sandbox.messages import (
     TensorSpec,
 )
 from cuda_gym.judge.sandbox.regions import Region
-from cuda_gym.judge.sandbox.worker_device import NOT_HELD, TimedCalls
+from cuda_gym.judge.sandbox.worker_device import TimedCalls
 
 __all__ = ["CpuWorkerDevice"]
 
@@ -105,10 +104,8 @@ class CpuWorkerDevice:
             _as_array(target)[...] = _as_array(source)
 
     def scratch(self, like: torch.Tensor) -> torch.Tensor:
-        """A private tensor of this form, its pages touched."""
-        count = like.numel() * like.element_size()
-        flat = torch.from_numpy(np.ones(max(count, 1), np.uint8))[:count]
-        return flat.view(like.dtype).view(like.shape) if count else torch.empty_like(like)
+        """A private tensor of this form, allocated as a submission allocates."""
+        return torch.empty(like.shape, dtype=like.dtype)
 
     def fill(self, tensor: torch.Tensor, value: int) -> None:
         """Write every byte of a tensor."""
@@ -121,7 +118,6 @@ class CpuWorkerDevice:
         *,
         keep: Callable[[int, Any], Kept],
         gate_ns: int,  # noqa: ARG002 - the host is the device
-        queueing: AbstractContextManager[None] = NOT_HELD,
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> TimedCalls[Kept]:
         """Call once for each entry, by the wall clock."""
@@ -129,7 +125,7 @@ class CpuWorkerDevice:
         kept: list[Kept] = []
         gc.disable()
         try:
-            with torch.no_grad(), queueing:
+            with torch.no_grad():
                 for number, arguments in enumerate(calls):
                     start = clock()
                     value = call(arguments)

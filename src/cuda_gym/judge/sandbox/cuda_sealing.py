@@ -1,16 +1,18 @@
-"""The kernels of `sealing.cu` in one process: sealed inputs, a gate that a page opens, and sums of outputs.
+"""The kernels of `sealing.cu` in one process: sealed inputs, a gate that a page opens, a digest of outputs.
 
 Everything is given to the current stream of torch, as a submission's own work is.
 
 Covered: the module is loaded, and each kernel with it, before anything is held: nothing is left to be loaded
-behind a gate. Not covered: compiling it (`toolchains/own_kernels`).
+behind a gate; outputs wherever they lie. Not covered: compiling it (`toolchains/own_kernels`).
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,19 +20,10 @@ import torch
 
 from cuda_gym.judge.sandbox.messages import TensorSpec
 from cuda_gym.judge.sandbox.sealed_page import SealedPage
+from cuda_gym.judge.sandbox.worker_device import DeviceFault
 from cuda_gym.judge.toolchains.cuda_driver import load_driver
 
 __all__ = ["CudaSealing", "Room"]
-
-_MOST_HELD_CYCLES = 30_000_000_000
-"""A gate that nobody opens ends by itself."""
-_THREADS = 256
-_BLOCKS_A_MULTIPROCESSOR = 8
-_SHARED_BYTES = 1
-"""An attribute of a function, in the driver's numbers: to ask for it loads the function."""
-_DEVICE_MAPPED = 2
-_WORD = 8
-_PAIR = 2 * _WORD
 
 
 class Room(Protocol):
@@ -48,7 +41,7 @@ class Room(Protocol):
 
 
 class CudaSealing:
-    """What holds, seals and sums up on one GPU.
+    """What holds, seals and digests on one GPU.
 
     Args:
         cubin: Machine code of `sealing.cu`.
@@ -62,103 +55,178 @@ class CudaSealing:
         self._driver = load_driver()
         self._driver.use_context(device.index or 0)
         self._index = device.index or 0
+        self._device = device
         module = self._driver.pointer("cuModuleLoadData", cubin.read_bytes())
         self._functions = {name: self._function(module, name) for name in _ARGUMENTS}
-        self._state = torch.zeros(2, dtype=torch.int64, device=device)
+        self._state = torch.zeros(4, dtype=torch.int64, device=device)
         processors = torch.cuda.get_device_properties(device).multi_processor_count
         self._most_blocks = _BLOCKS_A_MULTIPROCESSOR * int(processors)
         self._raw_stream: Any = torch._C._cuda_getCurrentRawStream
 
-    @contextmanager
-    def held(
-        self, page: SealedPage, inputs: Room, outputs: Room
-    ) -> Iterator[AbstractContextManager[None]]:
-        """The gate of a block; what is given to the device inside of the context that this gives, waits for it.
+    def run(
+        self,
+        page: SealedPage,
+        inputs: Room,
+        produce: Callable[[], Sequence[torch.Tensor]],
+        sizes: Sequence[int],
+        *,
+        when_queued: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Queue a block behind the gate of a page, and wait until the device is done with it.
 
         Args:
             page: Opens the gate; closed in the end.
             inputs: Are opened behind it.
-            outputs: Are summed up when all is done.
+            produce: Gives work to the device, and returns all outputs of it, contiguous, in their order.
+            sizes: Of these, in bytes.
+            when_queued: Called as soon as all is queued.
 
         Raises:
+            DeviceFault: the device failed.
             DriverCallFailed: the driver cannot map the page.
         """
-        self._driver.call("cuMemHostRegister_v2", page.address, page.num_bytes, _DEVICE_MAPPED)
-        try:
-            pinned = self._driver.pointer("cuMemHostGetDevicePointer_v2", page.address, 0)
-            yield self._queueing(page, pinned, inputs, outputs)
-        finally:
-            page.say_queued()  # in vain, but where a call has failed: the gate must open
-            self._driver["cuCtxSynchronize"]()
-            self._driver["cuMemHostUnregister"](page.address)
-            page.close()
+        with self._pinned(page) as pinned:
+            plan = self._plan(sizes)
+            state = self._state.data_ptr()
+            self._launch("hold", 1, 1, pinned, state, _MOST_HELD_CYCLES)
+            self._seal(inputs.address, inputs.num_bytes // _WORD, state, first=0)
+            entries = plan.table([tensor.data_ptr() for tensor in produce()])
+            host, stream = page.write_table(entries), self._stream()
+            where = plan.places.data_ptr()
+            self._driver.call("cuMemcpyHtoDAsync_v2", where, host, len(entries), stream)
+            self._digest(plan, self._state)
+            self._launch("tell", 1, 1, pinned, state)
+            page.say_queued()
+            when_queued()
+            if status := self._driver["cuCtxSynchronize"]():
+                raise DeviceFault(self._driver.text(status))
 
     def sealed(
         self, parts: Iterable[tuple[TensorSpec, torch.Tensor]], key: int
     ) -> Iterator[tuple[TensorSpec, torch.Tensor]]:
         """The parts of a region as they are to lie there until `key` opens them."""
-        state = torch.tensor([_signed(key), 0], device=self._state.device)
+        state = torch.tensor([_signed(key)], device=self._device)
         for spec, tensor in parts:
             assert spec.offset % _PAIR == 0
             num_bytes = tensor.numel() * tensor.element_size()
-            words = torch.zeros(-(-num_bytes // _WORD), dtype=torch.int64, device=state.device)
+            words = torch.zeros(-(-num_bytes // _WORD), dtype=torch.int64, device=self._device)
             part = words.view(torch.uint8)[:num_bytes].view(tensor.dtype).view(tensor.shape)
             part.copy_(tensor)
             address, first = words.data_ptr(), spec.offset // _PAIR
             self._seal(address, words.numel(), state.data_ptr(), first=first)
             yield spec, part
 
-    def sum_of(self, words: torch.Tensor) -> int:
-        """The sum of a region, now.
-
-        Args:
-            words: uint8 on the device, contiguous.
-        """
-        state = torch.zeros(2, dtype=torch.int64, device=words.device)
-        self._sum_up(words.data_ptr(), words.numel(), state)
-        return int(state[1].item()) % (1 << 64)
+    def digest_of(self, tensors: Sequence[torch.Tensor]) -> int:
+        """The digest of contiguous tensors of the device, now."""
+        plan = self._plan([tensor.numel() * tensor.element_size() for tensor in tensors])
+        entries = plan.table([tensor.data_ptr() for tensor in tensors])
+        if entries:
+            told = torch.frombuffer(bytearray(entries), dtype=torch.int64)
+            plan.places[: len(told)].copy_(told)
+        state = torch.zeros(4, dtype=torch.int64, device=self._device)
+        self._digest(plan, state)
+        low, high = (int(word) % (1 << 64) for word in state[_FOLDED:].tolist())
+        return high << 64 | low
 
     @contextmanager
-    def _queueing(
-        self, page: SealedPage, pinned: int, inputs: Room, outputs: Room
-    ) -> Iterator[None]:
-        state = self._state.data_ptr()
-        self._launch("hold", 1, 1, pinned, state, _MOST_HELD_CYCLES)
-        self._seal(inputs.address, inputs.num_bytes // _WORD, state, first=0)
-        yield
-        self._sum_up(outputs.address, outputs.num_bytes, self._state)
-        self._launch("tell", 1, 1, pinned, state)
-        page.say_queued()
+    def _pinned(self, page: SealedPage) -> Iterator[int]:
+        """The page as the device sees it; however this ends, its gate is opened and all work behind it done."""
+        try:
+            self._driver.call("cuMemHostRegister_v2", page.address, page.num_bytes, _DEVICE_MAPPED)
+            try:
+                yield self._driver.pointer("cuMemHostGetDevicePointer_v2", page.address, 0)
+            finally:
+                page.say_queued()
+                self._driver["cuCtxSynchronize"]()
+                self._driver["cuMemHostUnregister"](page.address)
+        finally:
+            page.close()
 
-    def _sum_up(self, address: int, num_bytes: int, state: torch.Tensor) -> None:
-        count = num_bytes // _WORD
-        self._launch("sum_up", self._blocks(count), _THREADS, address, count, state.data_ptr())
+    def _plan(self, sizes: Sequence[int]) -> _Plan:
+        """Where what becomes of outputs of these sizes is kept; allocated before anything is held."""
+        num_units = sum(-(-size // _UNIT_BYTES) for size in sizes)
+        places, digests = (
+            torch.empty(max(1, count), dtype=torch.int64, device=self._device)
+            for count in (_ENTRY_WORDS * len(sizes), 2 * num_units)
+        )
+        return _Plan(sizes=tuple(sizes), num_units=num_units, places=places, digests=digests)
+
+    def _digest(self, plan: _Plan, state: torch.Tensor) -> None:
+        digests = plan.digests.data_ptr()
+        if plan.num_units:
+            blocks = min(self._most_blocks, plan.num_units)
+            self._launch(
+                "sum_up", blocks, _UNIT_THREADS,
+                plan.places.data_ptr(), plan.num_outputs, plan.num_units, digests,
+            )  # fmt: skip
+        self._launch("fold", 1, _FOLD_THREADS, digests, plan.num_units, state.data_ptr())
 
     def _seal(self, address: int, count: int, state: int, *, first: int) -> None:
-        self._launch("seal", self._blocks(count // 2), _THREADS, address, count, state, first)
-
-    def _blocks(self, count: int) -> int:
-        return max(1, min(self._most_blocks, -(-count // _THREADS)))
+        blocks = max(1, min(self._most_blocks, -(-count // (2 * _SEAL_THREADS))))
+        self._launch("seal", blocks, _SEAL_THREADS, address, count, state, first)
 
     def _function(self, module: int, name: str) -> int:
         function = self._driver.pointer("cuModuleGetFunction", module, name.encode())
         self._driver.number("cuFuncGetAttribute", _SHARED_BYTES, function)
         return function
 
+    def _stream(self) -> int:
+        return int(self._raw_stream(self._index))
+
     def _launch(self, name: str, blocks: int, threads: int, *arguments: int) -> None:
         slots = [type_(value) for type_, value in zip(_ARGUMENTS[name], arguments, strict=True)]
         places = (ctypes.c_void_p * len(slots))(*map(ctypes.addressof, slots))
         grid_and_block = (blocks, 1, 1, threads, 1, 1)
-        stream = int(self._raw_stream(self._index))
-        function = self._functions[name]
+        function, stream = self._functions[name], self._stream()
         self._driver.call("cuLaunchKernel", function, *grid_and_block, 0, stream, places, None)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """How outputs are digested."""
+
+    sizes: tuple[int, ...]
+    """Of all outputs, in bytes."""
+    num_units: int
+    places: torch.Tensor
+    """Room for a table of those that are not empty."""
+    digests: torch.Tensor
+    """Room for two words of each unit."""
+
+    @property
+    def num_outputs(self) -> int:
+        """Of those that are not empty."""
+        return sum(size > 0 for size in self.sizes)
+
+    def table(self, addresses: Sequence[int]) -> bytes:
+        """Address, size and first unit of each output that is not empty, as `sealing.cu` reads them."""
+        told, unit = bytearray(), 0
+        for address, size in zip(addresses, self.sizes, strict=True):
+            if size:
+                told += struct.pack("<3Q", address, size, unit)
+                unit += -(-size // _UNIT_BYTES)
+        return bytes(told)
+
+
+_MOST_HELD_CYCLES = 30_000_000_000
+"""A gate that nobody opens ends by itself."""
+_SEAL_THREADS, _UNIT_THREADS, _FOLD_THREADS = 256, 256, 512
+_UNIT_BYTES = 4096 * 16
+_ENTRY_WORDS = 3
+_FOLDED = 2
+"""As in `sealing.cu`."""
+_BLOCKS_A_MULTIPROCESSOR = 8
+_SHARED_BYTES = 1
+"""An attribute of a function, in the driver's numbers: to ask for it loads the function."""
+_DEVICE_MAPPED = 2
+_WORD = 8
+_PAIR = 2 * _WORD
 _pointer, _word = ctypes.c_void_p, ctypes.c_uint64
 _ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "hold": (_pointer, _pointer, _word),
     "seal": (_pointer, _word, _pointer, _word),
-    "sum_up": (_pointer, _word, _pointer),
+    "sum_up": (_pointer, _word, _word, _pointer),
+    "fold": (_pointer, _word, _pointer),
     "tell": (_pointer, _pointer),
 }
 

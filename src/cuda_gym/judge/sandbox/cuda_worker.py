@@ -16,7 +16,6 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,7 +32,7 @@ from cuda_gym.judge.sandbox.messages import (
 from cuda_gym.judge.sandbox.persisting_lines import PersistingLines
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.staged_regions import ReturnedRegion, StagedRegion
-from cuda_gym.judge.sandbox.worker_device import NOT_HELD, DeviceFault, TimedCalls, fault_in
+from cuda_gym.judge.sandbox.worker_device import DeviceFault, TimedCalls, fault_in
 
 __all__ = ["CudaWorkerDevice"]
 
@@ -159,7 +158,6 @@ class CudaWorkerDevice:
         *,
         keep: Callable[[int, Any], Kept],
         gate_ns: int,
-        queueing: AbstractContextManager[None] = NOT_HELD,
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> TimedCalls[Kept]:
         """Call once for each entry, each between two events behind a gate."""
@@ -168,15 +166,14 @@ class CudaWorkerDevice:
             self._events.append((_new_event(), _new_event()))
         pairs = self._events[: len(calls)]
         self._lines.end()
-        # Behind a gate that somebody else opens nothing may wait for the device, as the driver may for this.
-        ends_lines = queueing is NOT_HELD and self._lines.can_be_made()
+        ends_lines = self._lines.can_be_made()
         host_ns: list[int] = []
         kept: list[Kept] = []
         num_ungated = 0
         cycles = int(gate_ns * self._cycles_per_ns)
         gc.disable()
         try:
-            with torch.no_grad(), queueing:
+            with torch.no_grad():
                 for number, (arguments, (start, end)) in enumerate(zip(calls, pairs, strict=True)):
                     self._flush(ends_lines)
                     if cycles:

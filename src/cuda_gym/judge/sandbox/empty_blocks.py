@@ -11,10 +11,8 @@ what is not believed.
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,8 @@ from typing import Any
 import torch
 
 from cuda_gym.judge.sandbox.cuda_regions import CudaRegion
-from cuda_gym.judge.sandbox.cuda_sealing import CudaSealing, Room
+from cuda_gym.judge.sandbox.cuda_sealing import Room
 from cuda_gym.judge.sandbox.handout import Handout
-from cuda_gym.judge.sandbox.messages import TensorSpec
 from cuda_gym.judge.sandbox.records import load_record, save_record
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.sealed_page import SealedPage, new_key
@@ -64,15 +61,15 @@ class EmptyBlocks:
 
         Args:
             handout: Its contents are worth nothing afterwards.
-            count: As many as there are, or fewer.
+            count: As many as there are.
             queued: Whether the gate opens when all is queued, or at once.
         """
         if not queued:
-            return self._once_us(handout, count, queued=False)
+            return self._once_us(handout, queued=False)
         most_us = self._most_us(count)
         us = math.inf
         for _ in range(_TRIES):
-            us = min(us, self._once_us(handout, count, queued=True))
+            us = min(us, self._once_us(handout, queued=True))
             if us <= most_us:
                 break
         self._remember(count, us)
@@ -93,52 +90,21 @@ class EmptyBlocks:
         if us < 0.98 * known_us:
             save_record(self._records, self._key, {str(n): t for n, t in self._least_us.items()})
 
-    def _once_us(self, handout: Handout, count: int, *, queued: bool) -> float:
+    def _once_us(self, handout: Handout, *, queued: bool) -> float:
         sealing, walls_us = self._device.sealing, list[float]()
         assert sealing is not None
-        specs = handout.specs[0] if handout.specs else ()
-        sources, targets = self._scratch(specs), self._scratch(specs)
+        outputs = handout.returned()
+        page, key = SealedPage.create(num_outputs=len(outputs)), new_key()
+        start_ns = None if queued else page.open_gate(key)
 
-        def fill(number: int) -> list[torch.Tensor]:
-            for tensor in sources:
-                self._device.fill(tensor, number % 2)
-            return sources
+        def wait() -> None:
+            began_ns = page.open_gate(key) if start_ns is None else start_ns
+            walls_us.append(page.wait(began_ns, was_queued=queued, most_s=_MOST_S).wall_us)
 
-        def copy_out(_number: int, value: list[torch.Tensor]) -> None:
-            for target, tensor in zip(targets, value, strict=True):
-                self._device.copy(target, tensor)
-
-        with self._opening(sealing, handout, walls_us, queued=queued) as queueing:
-            timed = self._device.timed_calls(
-                fill, range(count), keep=copy_out, gate_ns=0, queueing=queueing
-            )
-        return walls_us[0] - sum(timed.call_ns) / 1000.0
-
-    @contextlib.contextmanager
-    def _opening(
-        self, sealing: CudaSealing, handout: Handout, walls_us: list[float], *, queued: bool
-    ) -> Iterator[AbstractContextManager[None]]:
-        """The block, with its gate opened by whoever queues it."""
-        page, key = SealedPage.create(), new_key()
-        inputs, outputs = (_room(r, self._device) for r in (handout.inputs, handout.outputs))
-
-        @contextlib.contextmanager
-        def queueing(block: AbstractContextManager[None]) -> Iterator[None]:
-            start_ns = None if queued else page.open_gate(key)
-            with block:
-                yield
-            start_ns = page.open_gate(key) if start_ns is None else start_ns
-            walls_us.append(page.wait(start_ns, was_queued=queued, most_s=_MOST_S).wall_us)
-
-        with sealing.held(page, inputs, outputs) as block:
-            yield queueing(block)
-
-    def _scratch(self, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:
-        forms = (
-            torch.empty(spec.shape, dtype=getattr(torch, spec.dtype), device="meta")
-            for spec in specs
-        )
-        return [self._device.scratch(form) for form in forms]
+        sizes = [tensor.numel() * tensor.element_size() for tensor in outputs]
+        inputs = _room(handout.inputs, self._device)
+        sealing.run(page, inputs, lambda: outputs, sizes, when_queued=wait)
+        return walls_us[0]
 
 
 def _room(region: Region, device: WorkerDevice) -> Room:

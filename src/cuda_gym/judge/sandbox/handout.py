@@ -118,10 +118,9 @@ class Handout:
         for call in self.specs[first:stop]:
             yield [self.outputs.tensor(spec).clone() for spec in call]
 
-    def returned(self) -> torch.Tensor:
-        """All bytes of the outputs, on the device."""
-        whole = TensorSpec(dtype="uint8", shape=(self.outputs.num_bytes,), offset=0)
-        return self.outputs.tensor(whole)
+    def returned(self) -> list[torch.Tensor]:
+        """What was written for all calls, as it lies there."""
+        return [self.outputs.tensor(spec) for call in self.specs for spec in call]
 
     def changed_input(self) -> tuple[int, int] | None:
         """Which input of a call is no longer what was handed out, and in how many elements.

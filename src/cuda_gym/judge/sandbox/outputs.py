@@ -49,6 +49,16 @@ class OutputSink:
         Raises:
             WrongOutput: saying what is due and what came.
         """
+        for leaf, target in zip(self.leaves(number, value), self.targets[number], strict=True):
+            if leaf.numel():
+                self._device.copy(target, leaf.detach())
+
+    def leaves(self, number: int, value: Any) -> Sequence[torch.Tensor]:
+        """Check the result of a call; its tensors, in order.
+
+        Raises:
+            WrongOutput: saying what is due and what came.
+        """
         targets = self.targets[number]
         leaves = transport.flatten_outputs(value)
         if len(leaves) != len(targets):
@@ -59,7 +69,7 @@ class OutputSink:
             _check_form(leaf, target, name)
             if leaf.numel():
                 self._check_place(leaf, name)
-                self._device.copy(target, leaf.detach())
+        return leaves
 
     def _check_place(self, tensor: torch.Tensor, name: str) -> None:
         start, num_bytes = self._inputs

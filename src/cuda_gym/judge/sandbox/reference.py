@@ -283,7 +283,9 @@ class Reference:
     def gate(self) -> Answer:
         """A new gate before the sealed contents: the descriptor of its page."""
         assert self._gate is not None
-        return {}, (self._gate.renew(),)
+        assert self._handout is not None
+        num_outputs = sum(map(len, self._handout.specs))
+        return {}, (self._gate.renew(num_outputs=num_outputs),)
 
     def witness(self, *, queue_s: float, most_s: float) -> Answer:
         """Open the gate when a block is queued behind it, and tell when its outputs were there.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 from cuda_gym.errors import Refused, WorkerLost
@@ -19,10 +21,10 @@ class SealedGate:
         self._page: SealedPage | None = None
         self._seen: Witnessed | None = None
 
-    def renew(self) -> int:
+    def renew(self, *, num_outputs: int) -> int:
         """A new gate, shut; the descriptor of its page, for somebody else to own."""
         self._close()
-        self._page = SealedPage.create()
+        self._page = SealedPage.create(num_outputs=num_outputs)
         return self._page.export()
 
     def witness(self, *, queue_s: float, most_s: float) -> Witnessed:
@@ -31,12 +33,12 @@ class SealedGate:
         self._seen = self._page.witness(self.key, queue_s=queue_s, most_s=most_s)
         return self._seen
 
-    def require_finished(self, device: WorkerDevice, returned: torch.Tensor) -> None:
+    def require_finished(self, device: WorkerDevice, returned: Sequence[torch.Tensor]) -> None:
         """What is in the outputs now was there when the block was said to be over.
 
         Args:
             device: Where they are.
-            returned: All bytes of the outputs.
+            returned: All of them, in the order of the calls.
 
         Raises:
             Refused: it was not.
@@ -45,7 +47,7 @@ class SealedGate:
         seen, sealing = self._seen, device.sealing
         if seen is None or sealing is None:
             raise WorkerLost("Nobody has waited for the block that is to be checked.")
-        if seen.sum != sealing.sum_of(returned):
+        if seen.digest != sealing.digest_of(returned):
             raise Refused(
                 "Outputs changed after the device was said to be done with them. All work must be "
                 "done when forward returns, in the order of the current stream."

@@ -1,15 +1,15 @@
 """A page of the host by which a block of calls is held, let go, and heard of when it is over.
 
-    the reference   seals the inputs with a key, lets the block go by writing the key, and waits for the sum
-    the candidate   queues everything behind the gate: open the inputs, all calls, sum up the outputs, tell
+    the reference   seals the inputs with a key, lets the block go by writing the key, and waits for the digest
+    the candidate   queues everything behind the gate: open the inputs, all calls, a digest of the outputs
     the judge       says that it is over where a candidate failed
 
-So what the reference's clock shows from the key to the sum is time in which all the work was done: nobody
-can read the inputs before, and a sum of outputs that are not there cannot be told. The host takes no
+So what the reference's clock shows from the key to the digest is time in which all the work was done: nobody
+can read the inputs before, and a digest of outputs that are not there cannot be told. The host takes no
 part in it: neither a slow one nor a false clock changes anything.
 
 Covered: a candidate that never queues anything (the gate is opened after a while), one that fails,
-one that tells a wrong sum. Not covered: who launches what (`cuda_sealing`).
+one that tells a wrong digest. Not covered: who launches what (`cuda_sealing`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ import secrets
 import time
 from dataclasses import dataclass
 
-__all__ = ["SealedPage", "Witnessed", "end_sealed", "new_key"]
+__all__ = ["SealedPage", "Witnessed", "check_of", "end_sealed", "mixed", "new_key"]
 
-_BYTES = 4096
-_KEY, _KEY_CHECK, _STATE, _SUM, _SUM_CHECK = (8 * place for place in (0, 1, 8, 16, 17))
+_KEY, _KEY_CHECK, _STATE, _SUM, _SUM_CHECK = (8 * place for place in (0, 1, 8, 16, 18))
 """As in `sealing.cu`."""
+_TABLE = 4096
+_TABLE_ENTRY = 24
 _QUEUED, _OVER = 1, 2
 """What the host says of a block."""
 _MASK = (1 << 64) - 1
@@ -38,12 +39,12 @@ class Witnessed:
     """One block as the reference's clock saw it."""
 
     wall_us: float
-    """From the key to the sum."""
+    """From the key to the digest."""
     was_queued: bool
     """Whether all of it had been given to the device before the key was written: then the host had no
     part in it."""
-    sum: int | None
-    """Told of the outputs; None where none was."""
+    digest: int | None
+    """Told of the outputs, 128 bits; None where none was."""
 
 
 class SealedPage:
@@ -51,14 +52,21 @@ class SealedPage:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._mapped = mmap.mmap(descriptor, _BYTES)
+        self.num_bytes = os.fstat(descriptor).st_size
+        """Of all of it."""
+        self._mapped = mmap.mmap(descriptor, self.num_bytes)
         self._state = ctypes.c_uint32.from_buffer(self._mapped, _STATE)
 
     @classmethod
-    def create(cls) -> SealedPage:
-        """An empty one, of a size that nobody can change."""
+    def create(cls, *, num_outputs: int) -> SealedPage:
+        """An empty one, of a size that nobody can change.
+
+        Args:
+            num_outputs: Of all calls of the block: so many places it can hold.
+        """
         descriptor = os.memfd_create("gate", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(descriptor, _BYTES)
+        table = -(-num_outputs * _TABLE_ENTRY // mmap.PAGESIZE) * mmap.PAGESIZE
+        os.ftruncate(descriptor, _TABLE + table)
         fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW | _F_SEAL_SEAL)
         return cls(descriptor)
 
@@ -72,14 +80,14 @@ class SealedPage:
         """Where it lies in this process."""
         return ctypes.addressof(self._state) - _STATE
 
-    @property
-    def num_bytes(self) -> int:
-        """Of all of it."""
-        return _BYTES
-
     def export(self) -> int:
         """A descriptor for somebody else; the caller owns it."""
         return os.dup(self._descriptor)
+
+    def write_table(self, table: bytes) -> int:
+        """Write down where outputs are; the place of that in this process."""
+        self._mapped[_TABLE : _TABLE + len(table)] = table
+        return self.address + _TABLE
 
     def say_queued(self) -> None:
         """All of the block has been given to the device."""
@@ -108,7 +116,7 @@ class SealedPage:
         return start_ns
 
     def wait(self, start_ns: int, *, was_queued: bool, most_s: float) -> Witnessed:
-        """Wait until the sum is there, or the block is over without one.
+        """Wait until the digest is there, or the block is over without one.
 
         Args:
             start_ns: When the gate was opened.
@@ -122,7 +130,7 @@ class SealedPage:
             pass
         wall_ns = clock() - start_ns
         del told
-        return Witnessed(wall_us=wall_ns / 1000.0, was_queued=was_queued, sum=self._sum())
+        return Witnessed(wall_us=wall_ns / 1000.0, was_queued=was_queued, digest=self._digest())
 
     def close(self) -> None:
         """Give it back; safe to call twice."""
@@ -132,12 +140,12 @@ class SealedPage:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _sum(self) -> int | None:
-        found, check = (
+    def _digest(self) -> int | None:
+        low, high, check = (
             int.from_bytes(self._mapped[place : place + 8], "little")
-            for place in (_SUM, _SUM_CHECK)
+            for place in (_SUM, _SUM + 8, _SUM_CHECK)
         )
-        return found if check == check_of(found) else None
+        return high << 64 | low if check == check_of(low ^ mixed(high)) else None
 
 
 _NAP_S = 20e-6
@@ -159,6 +167,11 @@ def check_of(value: int) -> int:
     >>> hex(check_of(0))
     '0x1'
     """
+    return mixed(value) | 1
+
+
+def mixed(value: int) -> int:
+    """Another word, of which every bit depends on every bit."""
     value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
-    return (value ^ (value >> 31)) | 1
+    return value ^ (value >> 31)

@@ -10,7 +10,6 @@ Covered: reference and candidate do all of this through the same object, so that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -45,10 +44,6 @@ class TimedCalls(Generic[Kept]):
     num_ungated: int
     """Calls whose gate had opened before the host was done: they measure the host."""
     kept: list[Kept]
-
-
-NOT_HELD: AbstractContextManager[None] = nullcontext()
-"""Nothing is done around the calls."""
 
 
 class WorkerDevice(Protocol):
@@ -154,7 +149,6 @@ class WorkerDevice(Protocol):
         *,
         keep: Callable[[int, Any], Kept],
         gate_ns: int,
-        queueing: AbstractContextManager[None] = NOT_HELD,
     ) -> TimedCalls[Kept]:
         """Call once for each entry, without gradients and without garbage collection.
 
@@ -163,7 +157,6 @@ class WorkerDevice(Protocol):
             calls: The argument of each call.
             keep: What to keep of a result, by the number of the call; not timed.
             gate_ns: How long the device waits before each call, so that the host is done when it begins.
-            queueing: Entered before the first call, and left when the last one has been given to the device.
 
         Raises:
             DeviceFault: the device failed.

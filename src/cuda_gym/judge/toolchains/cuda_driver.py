@@ -34,6 +34,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuLaunchKernel": (_pointer, *[ctypes.c_uint] * 7, _pointer, _pointer, _pointer),
     "cuMemHostRegister_v2": (_pointer, ctypes.c_size_t, ctypes.c_uint),
     "cuMemHostGetDevicePointer_v2": (_pointer, _pointer, ctypes.c_uint),
+    "cuMemcpyHtoDAsync_v2": (_pointer, _pointer, ctypes.c_size_t, _pointer),
     "cuMemHostUnregister": (_pointer,),
     "cuEventCreate": (_pointer, ctypes.c_uint),
     "cuEventRecord": (_pointer, _pointer),
