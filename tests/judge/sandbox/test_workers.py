@@ -98,7 +98,9 @@ def test_a_fault_of_the_device_is_told_with_what_to_do(
 def test_a_process_finds_out_that_there_is_no_such_device_before_it_loads_anything(
     pool: WorkerPool,
 ) -> None:
-    candidate = pool._living_zygote().fork(Device.parse("cuda:99"), own_kernels="", memory_bytes=1 << 36)
+    candidate = pool._living_zygote().fork(
+        Device.parse("cuda:99"), own_kernels="", memory_bytes=1 << 36
+    )
     with pytest.raises(MachineError, match="The device cannot be used: "):
         candidate.wait_until_open()
     assert candidate.ended
