@@ -161,7 +161,9 @@ def race(
     start = time.monotonic()
     while not _known(pairs, plan, time.monotonic() - start):
         looks = _wants_dry_run(pairs, plan)
-        longest = plan.max_short_calls if looks and claimed_us < plan.short_us else plan.max_calls
+        is_short = claimed_us < plan.short_us
+        longest = plan.max_short_calls if looks and is_short else plan.max_calls
+        tolerance = 0.0 if is_short else plan.dry_tolerance
         pairs.append(
             _race_once(
                 reference,
@@ -172,7 +174,7 @@ def race(
                 ),
                 dropped=dropped,
                 reference_first=len(pairs) % 2 == 0,
-                dry_tolerance=plan.dry_tolerance if looks else None,
+                dry_tolerance=tolerance if looks else None,
                 dry_runs=_DRY_RUNS if plan.compares_best_walls else 1,
                 too_few_us=plan.short_us if longest < plan.max_short_calls else 0.0,
                 gates_us=probe.gates_us,

@@ -95,18 +95,17 @@ class TimingPlan:
     most_reference: float = math.inf
     """What torch.compile is believed to take, as a multiple of the best that was ever seen: a submission may have
     left work on the device that slows it."""
-    dry_tolerance: float = 0.0
-    """How well a dry run tells what the protocol costs. Measured on two shared cores where contents are mapped
-    anew for each block, 4 MB in and 4 MB out: 1.9 ms a call, give or take 0.4; so 0.25 there."""
+    dry_tolerance: float = 0.25
+    """How well a dry run tells what the protocol costs. Measured on two shared cores, 4 MB in and 4 MB
+    out: 1.9 ms a call, give or take 0.4. Calls of less than `short_us` hand over too little for that, and get none."""
 
 
 CPU_PLAN = TimingPlan()
 REMAPPING_CPU_PLAN = replace(
     CPU_PLAN,
-    max_short_calls=CPU_PLAN.max_calls,
     hidden_us=30.0,
+    short_us=0.0,
     compares_best_walls=False,
-    dry_tolerance=0.25,
 )
 """Where Linux does not let inputs be written again (`memory_seals`): to map new ones is a large part of what the
 protocol costs, and hides as much."""
