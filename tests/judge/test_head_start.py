@@ -16,7 +16,7 @@ from cuda_gym.core.task import Task
 from cuda_gym.errors import TaskError, WorkerLost
 from cuda_gym.judge.head_start import HeadStart
 from cuda_gym.judge.means import Means
-from cuda_gym.judge.sandbox.draw_plan import plan_draws
+from cuda_gym.judge.sandbox.draw_plan import plan_draws, plan_hidden
 
 
 @pytest.fixture
@@ -54,7 +54,11 @@ def test_the_draws_that_will_be_asked_for_are_made_and_the_reference_is_free_aga
     HeadStart(scale_task, means, 7)
     finish(means)
     reference = pool.only_reference
-    assert tuple(reference.prepared) == plan_draws(reference.opened, random.Random(7))
+    generator = random.Random(7)
+    draws = plan_draws(reference.opened, generator)
+    hidden = plan_hidden(reference.opened, generator, weights=draws[-1].weights)
+    assert hidden
+    assert reference.prepared == [*draws, *hidden.values()]
     assert not reference.lock.locked()
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from cuda_gym.core.task import Task
 from cuda_gym.errors import MachineError, TaskError, WorkerLost
 from cuda_gym.judge.means import Means
-from cuda_gym.judge.sandbox.draw_plan import plan_draws
+from cuda_gym.judge.sandbox.draw_plan import plan_draws, plan_hidden
 from cuda_gym.judge.sandbox.pool import OpenReference
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
@@ -74,7 +74,10 @@ class HeadStart:
 
     def _prepare(self, reference: OpenReference, seed: int) -> None:
         with contextlib.suppress(TaskError, MachineError), self._means.lock.shared():
-            reference.prepare(plan_draws(reference.opened, random.Random(seed)))
+            generator = random.Random(seed)
+            draws = plan_draws(reference.opened, generator)
+            hidden = plan_hidden(reference.opened, generator, weights=draws[-1].weights)
+            reference.prepare((*draws, *hidden.values()))
 
 
 def _begun(ahead: Executor, work: Callable[..., Done], *arguments: Any) -> Future[Done] | None:

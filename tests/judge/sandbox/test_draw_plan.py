@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from cuda_gym.judge.sandbox.draw_plan import called, plan_draws, plan_hidden
+from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, called, plan_draws, plan_hidden
 
 KINDS = ["ordinary", "spiky", "large_offset", "tiny_scale", "smaller_shape"]
 
@@ -39,14 +39,21 @@ def test_dropped_calls_are_on_one_spare_content_and_timed_ones_on_the_others() -
     assert called(3, dropped=0) == [0, 1, 2]
 
 
+def hidden(kinds: list[str], seed: int) -> dict[int, PlannedDraw]:
+    return plan_hidden({"draws": kinds}, random.Random(seed), weights=77)
+
+
 def test_two_contents_of_a_race_hide_draws_of_two_kinds_that_have_the_ordinary_shape() -> None:
     kinds = ["ordinary", "signed", "large offset", "spiky", "smaller shape"]
-    plans = [plan_hidden(kinds, random.Random(seed)) for seed in range(50)]
-    assert {len(set(plan.values())) for plan in plans} == {2}
+    plans = [hidden(kinds, seed) for seed in range(50)]
+    assert {len({draw.kind for draw in plan.values()}) for plan in plans} == {2}
     assert {number for plan in plans for number in plan} == {3, 4, 5}
-    assert {kind for plan in plans for kind in plan.values()} == {"signed", "large offset", "spiky"}
+    drawn = [draw for plan in plans for draw in plan.values()]
+    assert {draw.kind for draw in drawn} == {"signed", "large offset", "spiky"}
+    assert {draw.weights for draw in drawn} == {77}
+    assert len({draw.seed for draw in drawn}) == len(drawn)
 
 
 def test_what_a_task_cannot_bear_is_not_hidden() -> None:
-    assert plan_hidden(["ordinary", "larger shape"], random.Random(1)) == {}
-    assert set(plan_hidden(["ordinary", "spiky"], random.Random(1)).values()) == {"spiky"}
+    assert hidden(["ordinary", "larger shape"], 1) == {}
+    assert {draw.kind for draw in hidden(["ordinary", "spiky"], 1).values()} == {"spiky"}

@@ -9,14 +9,14 @@ import contextlib
 import os
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cuda_gym.errors import AgentError, Refused, WorkerLost, WrongOutput
 from cuda_gym.judge.profiling.race import Block, Sealed
 from cuda_gym.judge.sandbox.deadlines import Deadlines
-from cuda_gym.judge.sandbox.draw_plan import called, plan_hidden
+from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, called
 from cuda_gym.judge.sandbox.messages import (
     Ran,
     RegionSpec,
@@ -98,7 +98,7 @@ class ReferenceBlocks:
         reference: Its process.
         deadlines: For each of its answers.
         generator: Of the seeds of contents.
-        kinds: Of hidden draws that the task can bear; some blocks hide one of another kind than the ordinary.
+        hidden: Draws that some contents hide, by the number of the contents.
         settle_s: How long its threads go on spinning after a block.
     """
 
@@ -108,10 +108,10 @@ class ReferenceBlocks:
         deadlines: Deadlines,
         generator: random.Random,
         *,
-        kinds: Sequence[str],
+        hidden: Mapping[int, PlannedDraw],
         settle_s: float,
     ) -> None:
-        self._hides = plan_hidden(kinds, generator)
+        self._hides = hidden
         self._num_made = 0
         self._num_checked = 0
         self._settle_s = settle_s
@@ -123,15 +123,15 @@ class ReferenceBlocks:
     def new_contents(self, count: int, *, spare: bool = False, sealed: bool = False) -> int:
         """Make `count` inputs that nobody has seen, and a spare one; bytes of one call."""
         self.close()
-        kind = None
+        draw = None
         if not sealed:
-            kind, self._num_made = self._hides.get(self._num_made), self._num_made + 1
+            draw, self._num_made = self._hides.get(self._num_made), self._num_made + 1
         place = self._generator.randrange(max(1, min(count, self._num_checked))) + spare
         value, (inputs, outputs) = self._call(
             "contents",
             count=count + spare,
             seed=self._generator.getrandbits(48),
-            hidden=kind and {"number": place, "kind": kind},
+            hidden=draw and {"number": place, "kind": draw.kind, "seed": draw.seed},
             sealed=sealed,
         )
         self.contents = Contents.of(value, inputs, outputs)

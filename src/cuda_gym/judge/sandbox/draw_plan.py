@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cuda_gym.judge.sandbox.messages import (
@@ -61,17 +61,23 @@ def called(count: int, dropped: int) -> list[int]:
     return [0] * dropped + list(range(bool(dropped), count + bool(dropped)))
 
 
-def plan_hidden(kinds: Sequence[str], generator: random.Random) -> dict[int, str]:
-    """Which contents of a race hide a draw, and of which kind: the number of the contents to the kind.
+def plan_hidden(
+    opened: Mapping[str, Tree], generator: random.Random, *, weights: int
+) -> dict[int, PlannedDraw]:
+    """Which contents of a race hide a draw, and which one: by the number of the contents.
 
     Args:
-        kinds: What the task can bear.
-        generator: Secret.
+        opened: What the reference said when it opened the task.
+        generator: Gives the seeds, behind those of `plan_draws`.
+        weights: Seed of those that the race is run with.
 
-    >>> plan_hidden(["ordinary", "larger shape"], random.Random(0))
+    >>> plan_hidden({"draws": ["ordinary", "larger shape"]}, random.Random(0), weights=1)
     {}
     """
-    hard = [kind for kind in kinds if kind in _LIKE_ORDINARY]
+    hard = [kind for kind in opened["draws"] if kind in _LIKE_ORDINARY]
     numbers = range(_FIRST_HIDING, _LAST_HIDING + 1)
     chosen = generator.sample(numbers, min(2, len(hard)))
-    return dict(zip(chosen, generator.sample(hard, len(chosen)), strict=True))
+    return {
+        number: PlannedDraw(weights=weights, kind=kind, seed=generator.getrandbits(48))
+        for number, kind in zip(chosen, generator.sample(hard, len(chosen)), strict=True)
+    }

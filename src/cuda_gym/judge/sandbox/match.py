@@ -28,7 +28,7 @@ from cuda_gym.judge.sandbox.blocks import (
 )
 from cuda_gym.judge.sandbox.candidate_faults import FoundByCheck
 from cuda_gym.judge.sandbox.deadlines import Deadlines
-from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, plan_draws
+from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, plan_draws, plan_hidden
 from cuda_gym.judge.sandbox.kernel_claims import read_kernel_claims
 from cuda_gym.judge.sandbox.messages import (
     Load,
@@ -66,6 +66,7 @@ class Match:
         self._opened = opened
         self._deadlines = deadlines
         self._draws = plan_draws(opened, generator)
+        self._hidden = plan_hidden(opened, generator, weights=self._draws[-1].weights)
         self._generator = generator
 
     def load(
@@ -188,7 +189,7 @@ class Match:
             self._reference,
             self._deadlines,
             self._generator,
-            kinds=self._opened["draws"],
+            hidden=self._hidden,
             settle_s=plan.settle_s,
         )
         theirs = CandidateBlocks(self._candidate, dry, ours, self._deadlines)

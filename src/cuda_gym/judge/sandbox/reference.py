@@ -242,7 +242,7 @@ class Reference:
         Args:
             count: How many.
             seed: Of the first.
-            hidden: Number and kind of one that is not ordinary.
+            hidden: Number, kind and seed of one that is not ordinary.
             sealed: Whether nobody can read them before a gate opens.
         """
         ordinary = DrawKind.ORDINARY
@@ -257,7 +257,7 @@ class Reference:
         make = self._reference.make_inputs
         batches = [[] if number == place else make(seed + number) for number in range(count)]
         if hidden is not None:
-            inputs = self._hide(hidden["kind"], place, seed + count)
+            inputs = self._hide(hidden["kind"], place, hidden["seed"])
             batches[place] = make(seed + place) if inputs is None else inputs
         self._gate = SealedGate() if sealed else None
         answer = self._hand_out(batches, self._trial.eager)
@@ -361,9 +361,12 @@ class Reference:
 
     def _hide(self, kind: str, place: int, seed: int) -> list[Any] | None:
         """Make a hidden draw for one of the contents; its inputs, or None where that fails."""
-        self._end_phase()
-        with contextlib.suppress(TaskError, MachineError):
-            trial = self._try(kind, seed)
+        trial = self._stock.pop((self._weights_seed, kind, seed), None)
+        if trial is None:
+            self._end_phase()
+            with contextlib.suppress(TaskError, MachineError):
+                trial = self._try(kind, seed)
+        if trial is not None:
             self._hidden = HiddenContent(number=place, trial=trial)
             return trial.draw.inputs
         return None
