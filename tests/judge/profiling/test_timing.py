@@ -254,7 +254,8 @@ def test_our_own_clock_looks_at_many_calls_where_they_are_short_and_at_few_block
     reference = ScriptedReference(us)
     pairs = race(reference, ScriptedCandidate(reference, us), CPU_PLAN).pairs
     calls = [(len(pair.candidate_us), pair.protocol_us is not None) for pair in pairs]
-    assert calls == [(64, True)] * 2 + [(8, False)] * (len(pairs) - 2)
+    assert calls[:4] == [(64, True), (8, False)] * 2
+    assert set(calls[4:]) == {(8, False)}
 
 
 def test_who_tells_a_longer_time_at_first_is_looked_at_in_a_block_that_is_as_long_as_it_should() -> (
@@ -270,8 +271,7 @@ def test_who_tells_a_longer_time_at_first_is_looked_at_in_a_block_that_is_as_lon
     pairs = race(reference, Candidate(reference, 500.0), CPU_PLAN).pairs
     assert pairs[0].protocol_us is None
     assert all(len(pair.candidate_us) == 64 for pair in pairs if pair.protocol_us is not None)
-    with pytest.raises(Refused):
-        summarise(pairs, CPU_PLAN, timer="wall")
+    assert summarise(pairs, CPU_PLAN, timer="wall").time_us == pytest.approx(20.0 / 1.3)
 
 
 def test_few_false_claims_among_true_ones_are_paid_by_our_own_clock_and_accuse_nobody() -> None:

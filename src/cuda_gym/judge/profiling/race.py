@@ -175,7 +175,6 @@ def race(
                 dropped=dropped,
                 reference_first=len(pairs) % 2 == 0,
                 dry_tolerance=tolerance if looks else None,
-                dry_runs=_DRY_RUNS if plan.compares_best_walls else 1,
                 too_few_us=plan.short_us if longest < plan.max_short_calls else 0.0,
                 gates_us=probe.gates_us,
                 least_us=plan.least_us,
@@ -314,8 +313,6 @@ _MOST_SLACK = 20.0
 _QUEUE_S, _MOST_QUEUE_S = 0.03, 0.5
 _QUEUEING = 4.0
 """How long a block may take to be queued, as a multiple of what its calls keep the host."""
-_DRY_RUNS = 3
-"""Of the same block: the first maps its contents, and whatever else disturbs one is not the candidate's."""
 _GATE = 2.0
 """The length of a gate, as a multiple of what a call keeps the host. Where the host outlasts it, the
 reading is the host's: 21.7 us instead of 9.6 (measured)."""
@@ -325,9 +322,9 @@ _SHORTEST_GATE_US = 30.0
 def _wants_dry_run(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
     """Until two quiet pairs have a clock; and as long as none of them clears the submission.
 
-    Where contents are mapped anew only if the reference went first: whoever maps them first pays for it.
+    Only if the reference goes first: it evicts the caches behind the dry run, so that both are cold.
     """
-    if plan.num_audits or (len(pairs) % 2 and not plan.compares_best_walls):
+    if plan.num_audits or len(pairs) % 2:
         return False
     seen = quiet(pairs, plan)
     return len(clock_ratios(seen, plan)) < 2 or not is_cleared(seen, plan)
@@ -360,7 +357,6 @@ def _race_once(
     dropped: int,
     reference_first: bool,
     dry_tolerance: float | None,
-    dry_runs: int,
     too_few_us: float,
     gates_us: tuple[float, float],
     least_us: float,
@@ -368,14 +364,17 @@ def _race_once(
 ) -> Pair:
     """One block of each side on the same new contents; outputs of all timed calls are checked.
 
-    Where there is a tolerance, the best of some dry runs tells what our own clock is to leave out; not where less
-    than `too_few_us` is claimed a call: of so few that clock sees too little, and the next block has more.
+    Where there is a tolerance, a dry run tells what our own clock is to leave out; not where less than
+    `too_few_us` is claimed a call: of so few that clock sees too little, and the next block has more.
     """
     num_reference, num_candidate = counts
     most = max(num_reference, num_candidate)
     reference.new_contents(most, spare=dropped > 0)
     waited, start = waited_us(), time.monotonic()
     our_gate_us, gate_us = gates_us
+    filled = None
+    if dry_tolerance is not None:
+        filled = candidate.run(num_candidate, dropped=dropped, gate_us=gate_us, dry=True)
     ours = reference.run(most, dropped=dropped, gate_us=our_gate_us) if reference_first else None
     theirs = candidate.run(num_candidate, dropped=dropped, gate_us=gate_us)
     if ours is None:
@@ -383,13 +382,8 @@ def _race_once(
     waiting = (waited_us() - waited) / ((time.monotonic() - start) * 1e6)
     reference.check(num_candidate)
     protocol_us = None
-    if dry_tolerance is not None and fastest_tenth(theirs.call_us[dropped:]) >= too_few_us:
-        filled = [
-            candidate.run(num_candidate, dropped=dropped, gate_us=gate_us, dry=True)
-            for _ in range(dry_runs)
-        ]
-        protocol_us = min(block.wall_us - sum(block.call_us) for block in filled)
-        protocol_us *= 1.0 + dry_tolerance
+    if filled is not None and fastest_tenth(theirs.call_us[dropped:]) >= too_few_us:
+        protocol_us = (filled.wall_us - sum(filled.call_us)) * (1.0 + (dry_tolerance or 0.0))
     ours_us, theirs_us = (
         tuple(max(us, least_us) for us in block.call_us) for block in (ours, theirs)
     )
