@@ -118,6 +118,11 @@ class Handout:
         for call in self.specs[first:stop]:
             yield [self.outputs.tensor(spec).clone() for spec in call]
 
+    def delivered_together(self, place: int, numbers: Sequence[int]) -> torch.Tensor:
+        """A private copy of one output of several calls, one beside the other."""
+        written = [self.outputs.tensor(self.specs[number][place]) for number in numbers]
+        return torch.stack(written) if len(written) > 1 else written[0].clone().unsqueeze(0)
+
     def returned(self) -> list[torch.Tensor]:
         """What was written for all calls, as it lies there."""
         return [self.outputs.tensor(spec) for call in self.specs for spec in call]

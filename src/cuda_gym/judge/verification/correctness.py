@@ -20,7 +20,11 @@ from cuda_gym.judge.verification.inputs import Draw
 from cuda_gym.judge.verification.local_scale import group_scales, group_width
 from cuda_gym.judge.verification.patterns import find_pattern
 from cuda_gym.judge.verification.ratios import Ratios, quick_ratio
-from cuda_gym.judge.verification.slices import most_elements, pieces_of
+from cuda_gym.judge.verification.several_outputs import (
+    errors_by_row,
+    relative_errors,
+    timed_tolerance,
+)
 
 __all__ = ["compare", "is_right", "timed_error_ratio"]
 
@@ -218,11 +222,9 @@ def _timed_ratio(got: Tensor, want: Tensor, rule: Expected, inputs: Any) -> floa
             except IndexError:
                 return math.inf
         return 0.0 if torch.equal(got, want) else math.inf
-    unit = torch.finfo(rule.dtype).eps / 2
-    tolerance = 2.0 * rule.allowance * unit
-    tiny = torch.finfo(rule.dtype).tiny
-    errors, sizes = _rows_of(got, want)
-    ratio = float(errors.div_(sizes.clamp_min_(tiny / unit)).max())
+    tolerance, tiny = timed_tolerance(rule), torch.finfo(rule.dtype).tiny
+    errors, sizes = errors_by_row(got, want, group_width(want))
+    ratio = float(relative_errors(errors, sizes, rule.dtype).max())
     if ratio <= tolerance:
         return ratio / tolerance
     # Element by element, on a scale that is at most the true one: who passes here is right.
@@ -236,21 +238,3 @@ def _timed_ratio(got: Tensor, want: Tensor, rule: Expected, inputs: Any) -> floa
     least = group_scales(want, masked=False).mul_(tolerance).clamp_min_(tiny)
     exact = Expected(value=want, dtype=rule.dtype, least_allowed=least, tolerance=tolerance)
     return Ratios.of(got, exact).largest
-
-
-def _rows_of(got: Tensor, want: Tensor) -> tuple[Tensor, Tensor]:
-    """The largest error in each row, and the mean size of its elements.
-
-    The mean size is at most the root mean square, and cannot overflow where squares would.
-    """
-    work = torch.float64 if want.dtype == torch.float64 else torch.float32
-    width, ours, theirs = group_width(want), got.flatten(), want.flatten()
-    error, size = (
-        torch.zeros(theirs.numel() // width, dtype=work, device=want.device) for _ in range(2)
-    )
-    for piece in pieces_of(theirs.numel(), width, most_elements(want.device)):
-        rows = piece.of(theirs).to(work)
-        size[piece.groups] += torch.linalg.vector_norm(rows, ord=1, dim=1)
-        off = (piece.of(ours) - rows).abs_().amax(dim=1)
-        error[piece.groups] = torch.maximum(error[piece.groups], off)
-    return error, size.div_(width)
