@@ -25,7 +25,10 @@ extern "C" void row_product(float* out, const float* x, const float* weight, int
     }
     cudaStreamAttrValue wanted = {};
     wanted.accessPolicyWindow.base_ptr = const_cast<float*>(weight);
-    wanted.accessPolicyWindow.num_bytes = (size_t)columns * inner * sizeof(float);
+    int most = 0;
+    cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, 0);
+    const size_t num_bytes = (size_t)columns * inner * sizeof(float);
+    wanted.accessPolicyWindow.num_bytes = num_bytes < (size_t)most ? num_bytes : (size_t)most;
     wanted.accessPolicyWindow.hitRatio = 1.0f;
     wanted.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
     wanted.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
