@@ -218,7 +218,7 @@ class Attempt:
                     raise Refused(why)
             finally:
                 reference.rest()
-            after = telemetry.read_device(means.device, own_pids=own_processes())
+        after = telemetry.read_device(means.device, own_pids=own_processes())
         assert self.profile is not None
         self.profile = replace(self.profile, work=work, rates=rates)
         self.telemetry = energy_between(before, after)
