@@ -117,6 +117,29 @@ def test_a_changed_bit_is_a_change_and_nan_that_stays_is_none() -> None:
     assert handout.changed_input() == (0, 1)
 
 
+FORMS = [
+    torch.zeros(3, dtype=torch.uint8),
+    torch.zeros(5, dtype=torch.float16),
+    torch.zeros(4, 6).t(),
+    torch.zeros(9)[1:],
+    torch.zeros(9)[1:5],
+    torch.zeros(2, 8, dtype=torch.bool),
+    torch.zeros((), dtype=torch.int64),
+]
+"""Of whole words and of parts of them, and such as begin within one."""
+
+
+@pytest.mark.parametrize("place", range(len(FORMS)))
+@pytest.mark.parametrize("last", [0, -1])
+def test_a_change_is_found_at_either_end_of_a_tensor_of_any_form(place: int, last: int) -> None:
+    handout = Handout.of(UnsealedDevice(), [[torch.empty(0), *FORMS] for _ in range(3)], RESULT)
+    assert handout.changed_input() is None
+    changed = transport.decode_tree(handout.trees[2], handout.inputs)[1 + place]
+    changed.view(-1)[last] = 1
+    assert handout.changed_input() == (1 + place, 1)
+    assert handout.emptied().changed_input() is None
+
+
 @pytest.mark.parametrize("kind", [CpuWorkerDevice, StagedDevice])
 def test_where_inputs_are_sealed_the_candidate_looks_at_its_own_copy(kind: Any) -> None:
     device = kind()

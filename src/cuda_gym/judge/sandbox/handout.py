@@ -42,6 +42,8 @@ class Handout:
     output_bytes: int
     originals: Sequence[Sequence[Any]] | None
     """The arguments themselves, where what was handed out is not sealed, or not on the device."""
+    parts: Sequence[tuple[TensorSpec, torch.Tensor]]
+    """Their tensors, each with its place, where somebody may have written there."""
 
     @classmethod
     def of(
@@ -72,6 +74,7 @@ class Handout:
         if key is not None and device.sealing is not None:
             laid = device.sealing.sealed(parts, key)
         inputs = device.create_inputs(layout.num_bytes, laid, again)
+        is_open = device.keeps_originals and not isinstance(inputs, MemfdRegion)  # which is sealed
         if earlier is not None and earlier.output_bytes == room.num_bytes:
             returned, output_spec = earlier.outputs, earlier.output_spec
         else:
@@ -87,11 +90,12 @@ class Handout:
             input_bytes=layout.num_bytes,
             output_bytes=room.num_bytes,
             originals=tuple(batches) if device.keeps_originals else None,
+            parts=parts if is_open else (),
         )
 
     def emptied(self) -> Handout:
         """Its regions alone, to be used again: no call of it is made, and no input compared, any more."""
-        return self if self.originals is None else replace(self, originals=())
+        return self if self.originals is None else replace(self, originals=(), parts=())
 
     def as_plain(self) -> dict[str, Any]:
         """What the candidate needs to know of it."""
@@ -132,9 +136,9 @@ class Handout:
 
         None where it is, or where nobody can have changed it.
         """
-        if self.originals is None or isinstance(self.inputs, MemfdRegion):
-            return None  # a memfd is sealed
-        for tree, original in zip(self.trees, self.originals, strict=True):
+        if self._is_unchanged():
+            return None
+        for tree, original in zip(self.trees, self.originals or (), strict=True):
             now = transport.flatten_outputs(transport.decode_tree(tree, self.inputs))
             before = transport.flatten_outputs(list(original))
             for number, (mine, theirs) in enumerate(zip(before, now, strict=True)):
@@ -143,6 +147,15 @@ class Handout:
                     if changed:
                         return number, changed
         return None
+
+    def _is_unchanged(self) -> bool:
+        """With one wait for the device, however many tensors there are."""
+        differs = [
+            (before != now).any()
+            for spec, tensor in self.parts
+            for before, now in _words(tensor.detach(), self.inputs.tensor(spec))
+        ]
+        return not differs or not bool(torch.stack(differs).any())
 
 
 def region_spec(region: Region) -> RegionSpec:
@@ -160,6 +173,15 @@ def _num_changed(before: torch.Tensor, now: torch.Tensor) -> int:
         0 if torch.equal(mine, other) else int((mine != other).any(-1).sum())
         for mine, other in zip(ours, theirs, strict=True)
     )
+
+
+def _words(*tensors: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
+    """Pieces of tensors of one form, as numbers without a meaning: as large ones as they can be read in."""
+    flat = [tensor.contiguous().view(-1) for tensor in tensors]
+    ends = (n * t.element_size() for t in flat for n in (t.numel(), t.storage_offset()))
+    word = torch.uint8 if any(end % torch.int64.itemsize for end in ends) else torch.int64
+    pieces = (torch.split(t.view(word), _COMPARED // word.itemsize) for t in flat)
+    return zip(*pieces, strict=True)
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
