@@ -168,10 +168,10 @@ def test_on_a_busy_machine_hidden_time_is_credited_but_nobody_is_refused() -> No
 
 def test_a_gap_within_the_noise_is_neither_credited_nor_refused() -> None:
     reference = ScriptedReference(1000.0)
-    pairs = race(reference, ScriptedCandidate(reference, 5.0, hidden=2.9), PLAN).pairs
+    pairs = race(reference, ScriptedCandidate(reference, 5.0, hidden=4.9), PLAN).pairs
     assert summarise(pairs, PLAN, timer="wall").time_us == 5.0
-    pairs = race(reference, ScriptedCandidate(reference, 5.0, hidden=3.1), PLAN).pairs
-    assert summarise(pairs, PLAN, timer="wall").time_us == pytest.approx(8.1 / 1.3)
+    pairs = race(reference, ScriptedCandidate(reference, 5.0, hidden=5.1), PLAN).pairs
+    assert summarise(pairs, PLAN, timer="wall").time_us == pytest.approx(10.1 / 1.3)
 
 
 def test_a_wrong_output_of_a_timed_call_ends_the_race() -> None:
