@@ -103,7 +103,7 @@ class Handout:
             "input_region": asdict(self.input_spec),
             "output_region": asdict(self.output_spec),
             "inputs": list(self.trees),
-            "outputs": [[asdict(spec) for spec in call] for call in self.specs],
+            "outputs": [[transport.plain_spec(spec) for spec in call] for call in self.specs],
             "content_bytes": (self.input_bytes + self.output_bytes) // len(self.trees),
         }
 

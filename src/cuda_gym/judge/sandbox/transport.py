@@ -27,6 +27,7 @@ __all__ = [
     "dtype_name",
     "encode_tree",
     "flatten_outputs",
+    "plain_spec",
     "tensor_at",
 ]
 
@@ -67,8 +68,8 @@ def tensor_at(region: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
     if not isinstance(dtype, torch.dtype):
         raise ProtocolError(f"There is no dtype {spec.dtype!r}.")
     size = math.prod(spec.shape) * dtype.itemsize
-    if min(spec.shape, default=0) < 0 or spec.offset < 0 or spec.offset + size > len(region):
-        raise ProtocolError(f"{spec} does not fit a region of {len(region):,} bytes.")
+    if min(spec.shape, default=0) < 0 or spec.offset < 0 or spec.offset + size > region.numel():
+        raise ProtocolError(f"{spec} does not fit a region of {region.numel():,} bytes.")
     if size == 0:
         return torch.empty(spec.shape, dtype=dtype, device=region.device)
     return region[spec.offset : spec.offset + size].view(dtype).view(spec.shape)
@@ -90,7 +91,7 @@ def encode_tree(value: Any, place: Layout, parts: list[tuple[TensorSpec, torch.T
     if isinstance(value, torch.Tensor):
         spec = place.place(value)
         parts.append((spec, value))
-        return {"tensor": {"dtype": spec.dtype, "shape": list(spec.shape), "offset": spec.offset}}
+        return {"tensor": plain_spec(spec)}
     if isinstance(value, float):
         return {"float": repr(value)}
     if value is None or isinstance(value, (bool, int, str)):
@@ -103,6 +104,15 @@ def encode_tree(value: Any, place: Layout, parts: list[tuple[TensorSpec, torch.T
         kind = "tuple" if isinstance(value, tuple) else "list"
         return {kind: [encode_tree(item, place, parts) for item in value]}
     raise TypeError(f"A {type(value).__name__} cannot be handed to a submission.")
+
+
+def plain_spec(spec: TensorSpec) -> dict[str, Any]:
+    """As JSON; `dataclasses.asdict` takes ten times as long.
+
+    >>> plain_spec(TensorSpec(dtype="int8", shape=(2,), offset=64))
+    {'dtype': 'int8', 'shape': [2], 'offset': 64}
+    """
+    return {"dtype": spec.dtype, "shape": list(spec.shape), "offset": spec.offset}
 
 
 def decode_tree(tree: Tree, region: Region | None) -> Any:
