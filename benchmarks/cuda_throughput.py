@@ -76,7 +76,14 @@ def throughput(
                 f"{seconds:.2f} s, {verdict.outcome.value}, {verdict.speedup or 0:.2f}x"
                 f"{'' if right else ' ' + verdict.summary[:300]}"
             )
-            found.append({"problem": problem.name, "seconds": seconds, "right": right})
+            found.append(
+                {
+                    "problem": problem.name,
+                    "seconds": seconds,
+                    "right": right,
+                    "speedup": verdict.speedup,
+                }
+            )
     wall_s = time.perf_counter() - start
     return verdict, {
         "num_kernels": len(all_kernels),

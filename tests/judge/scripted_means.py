@@ -123,6 +123,7 @@ def scripted_means(pool: Any, ahead: Executor, folder: Path) -> Means:
         device=CPU,
         pool=pool,
         lock=lock,
+        opening=lock.shared,
         checks=no_checks,
         counts=NOBODY,
         deadlines=Deadlines(),

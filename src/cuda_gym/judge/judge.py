@@ -101,6 +101,7 @@ class Judge:
         self._means = Means(
             pool=self._pool,
             lock=self._lock,
+            opening=self._lock.shared if self._facts.opens_disturb else contextlib.nullcontext,
             checks=self._checks,
             counts=CountedRuns(device, self._lock, deadlines=deadlines, num_threads=num_threads),
             deadlines=self._config.deadlines,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from cuda_gym.core.device import Device
@@ -24,6 +26,8 @@ class Means:
     device: Device
     pool: WorkerPool
     lock: DeviceLock
+    opening: Callable[[], AbstractContextManager[object]]
+    """Held while a process opens the device: its lock, or nothing where that disturbs nobody."""
     checks: MemoryRuns
     counts: CountedRuns
     deadlines: Deadlines

@@ -41,6 +41,7 @@ from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 from cuda_gym.judge.verification.admission import Admission, OutputSpec, admit
 from cuda_gym.judge.verification.allocation import free_bytes
 from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs, perturbed_state
+from cuda_gym.judge.verification.making import generators_kept
 from cuda_gym.judge.verification.nests import tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.judge.verification.trial import Trial
@@ -255,7 +256,8 @@ class Reference:
             self._end_phase()
         place = -1 if hidden is None else int(hidden["number"])
         make = self._reference.make_inputs
-        batches = [[] if number == place else make(seed + number) for number in range(count)]
+        with generators_kept(self._device.torch_device):
+            batches = [[] if number == place else make(seed + number) for number in range(count)]
         if hidden is not None:
             inputs = self._hide(hidden["kind"], place, hidden["seed"])
             batches[place] = make(seed + place) if inputs is None else inputs
