@@ -15,6 +15,12 @@
     │   ├── BadTask              the file is no task in KernelBench's format
     │   └── NotAdmitted          the task cannot be judged fairly
     ├── UnknownAgent             no agent of that name, or none for this task
+    ├── RosterError              a list of models that cannot be used
+    ├── ModelError               a language model gave no answer
+    │   ├── ModelUnavailable     nobody answers there, or not any more, after all repetitions
+    │   ├── ModelRefused         the endpoint said no: a key, a name, a request that it does not take
+    │   ├── ContextExceeded      the prompt is longer than the model reads
+    │   └── BudgetExceeded       the call would cost more, or last longer, than it may
     └── MachineError             the episode is void
         ├── MissingTool          no compiler, no toolkit, no library
         ├── WorkerLost           a process of ours died or fell silent
@@ -36,15 +42,21 @@ __all__ = [
     "AgentError",
     "BadAction",
     "BadTask",
+    "BudgetExceeded",
     "CandidateError",
     "CandidateTimeout",
     "CompileError",
+    "ContextExceeded",
     "CudaGymError",
     "MachineError",
     "MissingTool",
+    "ModelError",
+    "ModelRefused",
+    "ModelUnavailable",
     "NotAdmitted",
     "OutOfDeviceMemory",
     "Refused",
+    "RosterError",
     "StorageError",
     "TaskError",
     "UnknownAgent",
@@ -125,6 +137,30 @@ class NotAdmitted(TaskError):
 
 class UnknownAgent(CudaGymError):
     """There is no agent of that name, or it does not play this task."""
+
+
+class RosterError(CudaGymError):
+    """A list of models cannot be used."""
+
+
+class ModelError(CudaGymError):
+    """A language model gave no answer."""
+
+
+class ModelUnavailable(ModelError):
+    """Nobody answers there, or not any more, after all repetitions."""
+
+
+class ModelRefused(ModelError):
+    """The endpoint said no: a key, a name, a request that it does not take."""
+
+
+class ContextExceeded(ModelError):
+    """The prompt is longer than the model reads."""
+
+
+class BudgetExceeded(ModelError):
+    """The call would cost more, or last longer, than it may."""
 
 
 class MachineError(CudaGymError):

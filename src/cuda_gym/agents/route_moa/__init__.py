@@ -1,0 +1,11 @@
+"""RouteMoA: a mixture of language models that is routed before any of them is called.
+
+    roster     which models there are, at what price and speed
+    scorer     how likely each answers a query right, from the query alone
+    judges     what the answers that exist anyway tell about that
+    ranking    performance, cost and latency in one number
+    layers     route, propose, assess, exit or go on, aggregate
+    bill       every token of every call
+
+Follows arXiv 2601.18130; where its published code falls short, docs/route_moa.md says what is done instead.
+"""
