@@ -1,0 +1,252 @@
+"""Calls of several models side by side: in time, within a budget, each of them billed.
+
+Covered: a call that fails, says nothing or comes late is no answer, and the next model in rank is asked
+at once; no call is made that is not expected to fit into what is left, and none may write more tokens
+than that pays for; results and bill lines are in the order of rank, whoever was first.
+Not covered: a model that does not keep its own time limit. Its call is left behind, but its thread
+lives until it returns. What such a call cost nobody knows: the bill has its prompt, the budget its most.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+
+from cuda_gym.agents.route_moa.bill import Bill, BilledFor, BillLine
+from cuda_gym.agents.route_moa.ledger import Call, Ledger
+from cuda_gym.agents.route_moa.ranking import Budget
+from cuda_gym.errors import ModelError, ModelUnavailable
+from cuda_gym.models.model import Completion, Limits, Usage
+
+__all__ = ["Called", "NoAnswer", "call_side_by_side"]
+
+_GRACE_S = 0.1
+"""A model ends its call in time and says why; only one that does not is left behind."""
+
+
+class NoAnswer(ModelUnavailable):
+    """No model gave an answer, though some were called."""
+
+    def __init__(self, message: str, bill: Bill) -> None:
+        super().__init__(message)
+        self.bill = bill
+        """Of what was called in vain."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Called:
+    """What calls side by side gave."""
+
+    completions: tuple[Completion, ...]
+    """By rank."""
+    failed: dict[str, str]
+    """Models that gave nothing, by rank, and why."""
+    latency_s: float
+    """Until the last answer, of calls side by side and of those that took the place of a failed one."""
+    too_dear: tuple[str, ...]
+    """Models that were not called because they did not fit into the budget, by rank."""
+
+
+def call_side_by_side(
+    calls: Sequence[Call], *, wanted: int, ledger: Ledger, billed_for: BilledFor = "proposer"
+) -> Called:
+    """Ask the first models until as many answers are there as are wanted, or nobody is left to ask.
+
+    Args:
+        calls: By rank: the first are made at once, each further one in the place of one that failed.
+        wanted: Answers, at least one.
+        ledger: Pays; its time goes on by the latency.
+        billed_for: What is written on the bill for calls that answered.
+    """
+    with _Asking(calls, wanted, ledger) as asking:
+        asking.start(wanted)
+        while asking.running:
+            asking.start(asking.collect())
+    outcomes = asking.in_rank
+    ledger.add(*(outcome.line(billed_for) for outcome in outcomes))
+    ledger.hold(sum(outcome.unknown_usd for outcome in outcomes))
+    latency_s = _latency_s(outcomes, wanted)
+    ledger.pass_time(latency_s)
+    return Called(
+        completions=tuple(o.completion for o in outcomes if o.completion and not o.failure),
+        failed={o.call.entry.name: o.failure for o in outcomes if o.failure},
+        latency_s=latency_s,
+        too_dear=tuple(asking.too_dear),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Running:
+    """A call under way."""
+
+    rank: int
+    call: Call
+    limits: Limits
+    held_usd: float
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds_left(self) -> float:
+        """Until it is left behind."""
+        return self.started + self.limits.timeout_s + _GRACE_S - time.perf_counter()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outcome:
+    """How a call ended."""
+
+    call: Call
+    completion: Completion | None = None
+    usage: Usage = field(default_factory=lambda: Usage(prompt_tokens=0, completion_tokens=0))
+    """Of a call without completion, as far as it is known."""
+    failure: str = ""
+    latency_s: float
+    unknown_usd: float = 0.0
+    """What it may have cost beyond its line on the bill."""
+
+    @property
+    def cost_usd(self) -> float:
+        """As far as it is known."""
+        if self.completion is not None:
+            return self.completion.cost_usd
+        return self.call.entry.prices.cost_usd(self.usage)
+
+    def line(self, billed_for: BilledFor) -> BillLine:
+        """On the bill."""
+        return BillLine(
+            model=self.call.entry.name,
+            billed_for="failed" if self.failure else billed_for,
+            usage=self.completion.usage if self.completion else self.usage,
+            cost_usd=self.cost_usd,
+        )
+
+
+class _Asking:
+    """Calls under way, and those that wait for one to fail."""
+
+    def __init__(self, calls: Sequence[Call], wanted: int, ledger: Ledger) -> None:
+        self._waiting = list(enumerate(calls))
+        self._wanted = wanted
+        self._ledger = ledger
+        self._pool = ThreadPoolExecutor(max(1, len(calls)), thread_name_prefix="route_moa")
+        self._held_usd = 0.0
+        self.running: dict[Future[Completion], _Running] = {}
+        self._outcomes: dict[int, _Outcome] = {}
+        self.too_dear: list[str] = []
+
+    def __enter__(self) -> _Asking:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._ledger.hold(-self._held_usd)
+
+    @property
+    def in_rank(self) -> list[_Outcome]:
+        """Of the calls that ended."""
+        return [self._outcomes[rank] for rank in sorted(self._outcomes)]
+
+    def start(self, wanted: int) -> None:
+        """Begin so many of the calls that wait, the best that fit into what is left."""
+        left = self._left()
+        batch: list[tuple[int, Call]] = []
+        expected_usd = 0.0
+        while self._waiting and len(batch) < wanted:
+            rank, call = self._waiting.pop(0)
+            if _fits(call, expected_usd, left):
+                batch.append((rank, call))
+                expected_usd += call.expected_usd
+            else:
+                self.too_dear.append(call.entry.name)
+        for rank, call in batch:
+            share = None if left.usd is None else left.usd * call.expected_usd / expected_usd
+            self._submit(rank, call, call.within(share, left.seconds))
+
+    def _left(self) -> Budget:
+        """What may be spent; of the time, what the calls that ended leave to those in their places."""
+        left = self._ledger.left
+        if left.seconds is None:
+            return left
+        return replace(left, seconds=left.seconds - _latency_s(self.in_rank, self._wanted))
+
+    def _submit(self, rank: int, call: Call, limits: Limits) -> None:
+        held_usd = call.cost_usd(limits.max_tokens)
+        self._hold(held_usd)
+        future = self._pool.submit(call.model.complete, call.messages, limits=limits)
+        self.running[future] = _Running(rank=rank, call=call, limits=limits, held_usd=held_usd)
+
+    def collect(self) -> int:
+        """Wait for the next call to end, or to be late; say how many failed."""
+        soonest_s = min(running.seconds_left for running in self.running.values())
+        done, _ = wait(self.running, timeout=max(0.0, soonest_s), return_when=FIRST_COMPLETED)
+        late = {f for f, running in self.running.items() if running.seconds_left <= 0}
+        failures = 0
+        for future in sorted(done | late, key=lambda future: self.running[future].rank):
+            running = self.running.pop(future)
+            outcome = _read(future, running) if future in done else _left_behind(running)
+            self._outcomes[running.rank] = outcome
+            self._hold(outcome.cost_usd + outcome.unknown_usd - running.held_usd)
+            failures += bool(outcome.failure)
+        return failures
+
+    def _hold(self, usd: float) -> None:
+        self._held_usd += usd
+        self._ledger.hold(usd)
+
+
+def _fits(call: Call, taken_usd: float, left: Budget) -> bool:
+    if left.usd is not None and taken_usd + call.expected_usd > left.usd:
+        return False
+    return left.seconds is None or call.expected_s <= left.seconds
+
+
+def _read(future: Future[Completion], running: _Running) -> _Outcome:
+    limits = running.limits
+    try:
+        completion = future.result()
+    except ModelError as error:
+        usage = getattr(error, "usage", None)
+        latency_s = getattr(error, "latency_s", None)
+        return _Outcome(
+            call=running.call,
+            usage=usage
+            if isinstance(usage, Usage)
+            else Usage(prompt_tokens=0, completion_tokens=0),
+            failure=f"{type(error).__name__}: {error}",
+            latency_s=time.perf_counter() - running.started if latency_s is None else latency_s,
+        )
+    failure = ""
+    if completion.latency_s > limits.timeout_s + _GRACE_S:
+        failure = f"took {completion.latency_s:.1f} s of {limits.timeout_s:.1f} s"
+    elif not completion.text.strip():
+        failure = f"said nothing ({completion.finish_reason})"
+    latency_s = min(completion.latency_s, limits.timeout_s)
+    return _Outcome(call=running.call, completion=completion, failure=failure, latency_s=latency_s)
+
+
+def _left_behind(running: _Running) -> _Outcome:
+    usage = Usage(prompt_tokens=running.call.prompt_tokens, completion_tokens=0)
+    known_usd = running.call.entry.prices.cost_usd(usage)
+    return _Outcome(
+        call=running.call,
+        usage=usage,
+        failure=f"did not answer in {running.limits.timeout_s:.1f} s, and did not end either",
+        latency_s=running.limits.timeout_s,
+        unknown_usd=running.held_usd - known_usd,
+    )
+
+
+def _latency_s(outcomes: Sequence[_Outcome], wanted: int) -> float:
+    """Until the last answer: a call that takes another's place starts when that one failed."""
+    failed_at: list[float] = []
+    ends = [0.0]
+    for place, outcome in enumerate(outcomes):
+        start = 0.0 if place < wanted or not failed_at else heapq.heappop(failed_at)
+        end = start + outcome.latency_s
+        if outcome.failure:
+            heapq.heappush(failed_at, end)
+        ends.append(end)
+    return max(ends)
