@@ -31,9 +31,15 @@ class ScriptedCandidate:
     def __init__(self) -> None:
         self.is_closed = False
         self.is_open = False
+        self.loaded = 0
+        """How often."""
 
     def wait_until_open(self) -> None:
         self.is_open = True
+
+    def load(self, message: Any, **_: Any) -> Any:
+        self.loaded += 1
+        raise WorkerLost(f"The script ends here, at {type(message).__name__}.")
 
     def wait_until_gone(self) -> None:
         assert self.is_closed
@@ -47,7 +53,11 @@ class ScriptedReference:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.opened: Mapping[str, Any] = {"draws": ["ordinary", "spiky"], "smallest": "ordinary"}
+        self.opened: Mapping[str, Any] = {
+            "draws": ["ordinary", "spiky"],
+            "smallest": "ordinary",
+            "init_args": {"list": []},
+        }
         self.prepared: list[Any] = []
         self.worker = self
 
@@ -69,6 +79,7 @@ class ScriptedPool:
         self.is_idle = True
         self.can_fork_at_once = True
         self.is_broken = False
+        self.known_init_args: Any = None
         self.forked: list[ScriptedCandidate] = []
 
     def fork(self) -> ScriptedCandidate:
@@ -76,6 +87,10 @@ class ScriptedPool:
             raise WorkerLost("No process can be started.")
         self.forked.append(ScriptedCandidate())
         return self.forked[-1]
+
+    def init_args(self, task: Task) -> Any:
+        del task
+        return self.known_init_args
 
     def idle_reference(self, task: Task) -> Any:
         del task

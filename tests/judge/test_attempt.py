@@ -41,3 +41,24 @@ def test_whoever_wants_to_time_stops_no_attempt_whose_candidate_is_begun_late(
     assert attempt.findings.outcome is Outcome.MACHINE_ERROR
     assert "The script ends here" in attempt.findings.summary
     assert [candidate.is_closed for candidate in pool.forked] == [True]
+
+
+def test_a_submission_is_loaded_while_somebody_else_has_the_reference(
+    tmp_path: Path, scale_task: Task, scale_submission: Submission
+) -> None:
+    pool, ahead = ScriptedPool(), LateExecutor()
+    ahead.may_begin.set()
+    pool.known_init_args = {"list": []}
+    attempt = Attempt(scale_task, scale_submission, scripted_means(pool, ahead, tmp_path))
+    attempt.begin()
+    with pool.reference(scale_task):
+        running = threading.Thread(target=attempt.run, args=(COMPILED,), daemon=True)
+        running.start()
+        while not any(candidate.loaded for candidate in pool.forked):
+            time.sleep(0.01)
+        assert running.is_alive()
+        assert attempt.findings.outcome is None
+    running.join(5.0)
+    assert attempt.findings.outcome is Outcome.MACHINE_ERROR
+    assert "The script ends here, at Load" in attempt.findings.summary
+    assert [candidate.is_closed for candidate in pool.forked] == [True]

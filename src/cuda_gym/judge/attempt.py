@@ -34,10 +34,9 @@ from cuda_gym.judge.profiling.race import audited_calls
 from cuda_gym.judge.profiling.roofline import is_below_floor
 from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped
 from cuda_gym.judge.sandbox.device_memory import require_memory
+from cuda_gym.judge.sandbox.loading import load_message
 from cuda_gym.judge.sandbox.match import Match
-from cuda_gym.judge.sandbox.messages import (
-    Loaded,
-)
+from cuda_gym.judge.sandbox.messages import Loaded, Tree
 from cuda_gym.judge.sandbox.pool import OpenReference
 from cuda_gym.judge.sandbox.processes import own_processes
 from cuda_gym.judge.sandbox.workers import CandidateWorker
@@ -72,6 +71,7 @@ class Attempt:
         self._seed = secrets.randbits(48) if seed is None else seed
         self._head_start: HeadStart | None = None
         self._candidate: CandidateWorker | None = None
+        self._load_error: AgentError | MachineError | OSError | None = None
         self._draws: tuple[DrawFindings, ...] = ()
 
     def begin(self) -> None:
@@ -96,6 +96,7 @@ class Attempt:
             TaskError: the task cannot be judged.
         """
         self.findings = self._compiled = compiled
+        self._load_ahead()
         try:
             with self._means.pool.reference(self._task) as reference:
                 try:
@@ -175,15 +176,43 @@ class Attempt:
     def _may_race(self) -> bool:
         return self.findings.outcome is Outcome.CORRECT
 
-    def _prove(self, reference: OpenReference) -> Match | None:
-        """Run the hidden draws; None where the process is gone, of which the check may know more."""
+    def _load_ahead(self) -> None:
+        """Load while somebody else may have the reference; what fails is told when the turn has come."""
+        init_args = self._means.pool.init_args(self._task)
+        if init_args is None:
+            return
+        try:
+            self._load(init_args)
+        except (AgentError, MachineError, OSError) as error:
+            self._load_error = error
+
+    def _load(self, init_args: Tree) -> None:
         build, means = self._compiled.build, self._means
         assert build is not None
+        # Before the device is taken: whoever begins a candidate takes it, too, and may be kept waiting
+        # by somebody who wants to time.
+        begun = self._head_start or HeadStart(self._task, means, self._seed)
+        self._candidate = begun.candidate()
+        message = load_message(
+            self._task,
+            self._submission,
+            build,
+            init_args=init_args,
+            num_threads=means.num_threads,
+        )
+        with means.lock.shared():
+            self._loaded = self._candidate.load(message, deadline_s=means.deadlines.load_s)
+        self.isolation = self._candidate.isolation
+
+    def _prove(self, reference: OpenReference) -> Match | None:
+        """Run the hidden draws; None where the process is gone, of which the check may know more."""
+        means = self._means
         try:
-            # Before the device is taken: whoever begins a candidate takes it, too, and may be kept waiting
-            # by somebody who wants to time.
-            begun = self._head_start or HeadStart(self._task, means, self._seed)
-            self._candidate = begun.candidate()
+            if self._load_error is not None:
+                raise self._load_error
+            if self._loaded is None:
+                self._load(reference.opened["init_args"])
+            assert self._candidate is not None
             with means.lock.shared():
                 match = Match(
                     reference.worker,
@@ -192,12 +221,7 @@ class Attempt:
                     deadlines=means.deadlines,
                     generator=random.Random(self._seed),
                 )
-                self._loaded = match.load(
-                    self._task, self._submission, build, num_threads=means.num_threads
-                )
-            self.isolation = self._candidate.isolation
-            # Apart: whoever waits to time is let in between.
-            with means.lock.shared():
+                self._loaded = match.begin()
                 self._draws = match.prove()
                 require_memory(reference, self._candidate)
         except CandidateCrash as crash:

@@ -48,19 +48,9 @@ def load(source: str) -> Load:
         allowed_library=(),
         allow_tf32=False,
         init_args={"tuple": []},
-        region=RegionSpec(number=1, num_bytes=64),
-        weights={},
         num_threads=1,
         check_blocks=0,
     )
-
-
-@pytest.fixture
-def region() -> Iterator[int]:
-    descriptor = os.memfd_create("weights")
-    os.ftruncate(descriptor, 64)
-    yield descriptor
-    os.close(descriptor)
 
 
 WHERE = """
@@ -74,7 +64,7 @@ class ModelNew(torch.nn.Module):
 """
 
 
-def test_each_input_has_an_allocation_of_its_own(run: ToolRun, region: int) -> None:
+def test_each_input_has_an_allocation_of_its_own(run: ToolRun) -> None:
     spec = TensorSpec(dtype="float32", shape=(4,), offset=0)
     inputs = MemfdRegion.create_inputs(64, [(spec, torch.ones(4))])
     outputs = MemfdRegion.create_outputs(64)
@@ -88,7 +78,7 @@ def test_each_input_has_an_allocation_of_its_own(run: ToolRun, region: int) -> N
         dry=False,
     )
     candidate = run.candidate(deadline_s=30)
-    candidate.load(replace(load("pass"), source="import torch\n" + WHERE), region, deadline_s=30)
+    candidate.load(replace(load("pass"), source="import torch\n" + WHERE), deadline_s=30)
     given, returned = inputs.export(), outputs.export()
     try:
         ran, _ = candidate.run(message, given, returned, deadline_s=30)
@@ -98,20 +88,20 @@ def test_each_input_has_an_allocation_of_its_own(run: ToolRun, region: int) -> N
     assert len(ran.call_ns) == 1
 
 
-def test_the_tool_sees_the_end_and_its_log_is_read(run: ToolRun, region: int) -> None:
+def test_the_tool_sees_the_end_and_its_log_is_read(run: ToolRun) -> None:
     candidate = run.candidate(deadline_s=30)
-    candidate.load(load("print('hello')"), region, deadline_s=30)
+    candidate.load(load("print('hello')"), deadline_s=30)
     assert candidate.isolation == "seccomp+rlimits"
     assert run.finish(deadline_s=10) == "begun\nended 0\n"
 
 
 @pytest.mark.slow
-def test_a_submission_cannot_signal_or_start_anybody(run: ToolRun, region: int) -> None:
+def test_a_submission_cannot_signal_or_start_anybody(run: ToolRun) -> None:
     tries = "os.kill(os.getppid(), 0)", "os.fork()", "os.execv('/bin/true', ['true'])"
     source = "".join(
         f"try:\n    {line}\n    raise AssertionError\nexcept OSError: pass\n" for line in tries
     )
-    run.candidate(deadline_s=30).load(load(source), region, deadline_s=30)
+    run.candidate(deadline_s=30).load(load(source), deadline_s=30)
 
 
 @pytest.mark.slow
@@ -123,11 +113,11 @@ def test_a_submission_cannot_signal_or_start_anybody(run: ToolRun, region: int) 
     ],
 )
 def test_whatever_becomes_of_the_submission_the_log_is_whole(
-    run: ToolRun, region: int, source: str, error: type[Exception], code: int
+    run: ToolRun, source: str, error: type[Exception], code: int
 ) -> None:
     candidate = run.candidate(deadline_s=30)
     with pytest.raises(error):
-        candidate.load(load(source), region, deadline_s=2)
+        candidate.load(load(source), deadline_s=2)
     assert run.finish(deadline_s=10) == f"begun\nended {code}\n"
     assert candidate.ended
 

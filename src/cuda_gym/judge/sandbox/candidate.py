@@ -102,7 +102,7 @@ def _answer(
     """What the candidate says, or what went wrong."""
     try:
         if isinstance(message, Load):
-            return candidate.load(message, descriptors[0])
+            return candidate.load(message)
         if isinstance(message, Reload):
             return candidate.reload(message, descriptors[0])
         if isinstance(message, Rest):
@@ -136,8 +136,8 @@ class Candidate:
         """By the latest call of a draw that was repeated."""
         self._returns_again = False
 
-    def load(self, message: Load, descriptor: int) -> Loaded:
-        """Import the submission, construct its model, load the weights, forbid the operators."""
+    def load(self, message: Load) -> Loaded:
+        """Import the submission, construct its model, forbid the operators."""
         device = self._device.torch_device
         torch.set_num_threads(message.num_threads)
         with told("loading the compiled kernels"):
@@ -160,11 +160,10 @@ class Candidate:
             if not isinstance(model, torch.nn.Module):
                 raise TypeError(f"ModelNew is no torch.nn.Module but a {type(model).__name__}.")
             self._model = model.to(device).eval()
-        prepare_ns = self._load_weights(message.weights, message.region, descriptor)
         refused = refuse_torch_operators(device.type, on_refusal=self._note_refusal)
         if closes:
             close_code()
-        return Loaded(prepare_ns=prepare_ns, operators_refused=refused)
+        return Loaded(prepare_ns=None, operators_refused=refused)
 
     def reload(self, message: Reload, descriptor: int) -> Loaded:
         """Other weights in the same model: what was derived from the old ones is stale."""

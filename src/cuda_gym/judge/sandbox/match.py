@@ -11,8 +11,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from cuda_gym.core.findings import Build, BuildForm, DrawFindings
-from cuda_gym.core.plain import as_plain
+from cuda_gym.core.findings import Build, DrawFindings
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.core.verdict import Profile, Timing
 from cuda_gym.errors import AgentError, WrongOutput
@@ -30,8 +29,8 @@ from cuda_gym.judge.sandbox.candidate_faults import FoundByCheck
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, plan_draws, plan_hidden
 from cuda_gym.judge.sandbox.kernel_claims import read_kernel_claims
+from cuda_gym.judge.sandbox.loading import load_message
 from cuda_gym.judge.sandbox.messages import (
-    Load,
     Loaded,
     Ran,
     RegionSpec,
@@ -42,8 +41,6 @@ from cuda_gym.judge.sandbox.messages import (
 from cuda_gym.judge.sandbox.protocol import read_spec
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.workers import CandidateWorker
-from cuda_gym.judge.toolchains.direct_kernels import parse_kernels
-from cuda_gym.judge.toolchains.launchers import parse_launchers
 from cuda_gym.judge.verification.conclusions import read_draw
 
 __all__ = ["Match"]
@@ -83,28 +80,24 @@ class Match:
         Raises:
             AgentError: it failed, crashed, timed out or was refused.
         """
-        # An extension says itself what it offers.
-        is_read = build.form is not BuildForm.EXTENSION
-        files = {p: text for p, text in submission.files if is_read and p.endswith(".cu")}
-        spec, specs, region = self._new_weights(self._draws[0].weights)
-        message = Load(
-            source=submission.text("model_new.py") or "",
-            library=build.library,
-            form=build.form.value,
-            launchers=tuple(map(as_plain, parse_launchers(files, required=False))),
-            kernels=tuple(map(as_plain, parse_kernels(files))),
-            allowed_library=task.library,
-            allow_tf32=task.allow_tf32,
+        message = load_message(
+            task,
+            submission,
+            build,
             init_args=self._opened["init_args"],
-            region=spec,
-            weights=specs,
             num_threads=num_threads,
             check_blocks=check_blocks,
         )
-        try:
-            return self._candidate.load(message, region, deadline_s=self._deadlines.load_s)
-        finally:
-            os.close(region)
+        self._candidate.load(message, deadline_s=self._deadlines.load_s)
+        return self.begin()
+
+    def begin(self) -> Loaded:
+        """Let a candidate that has imported the submission take its first weights.
+
+        Raises:
+            AgentError: it failed, crashed, timed out or was refused.
+        """
+        return self.reload(self._draws[0].weights)
 
     def prove(self) -> tuple[DrawFindings, ...]:
         """Run every kind of hidden draw the task can bear, half of them under other weights.
@@ -259,7 +252,7 @@ class Match:
         specs = {name: read_spec(spec) for name, spec in value["specs"].items()}
         return RegionSpec(**value["region"]), specs, region
 
-    def reload(self, seed: int | None = None) -> None:
+    def reload(self, seed: int | None = None) -> Loaded:
         """Move the reference's weights, and the candidate's with them.
 
         Raises:
@@ -268,7 +261,7 @@ class Match:
         seed = self._generator.getrandbits(48) if seed is None else seed
         spec, specs, region = self._new_weights(seed)
         try:
-            self._candidate.reload(
+            return self._candidate.reload(
                 Reload(region=spec, weights=specs), region, deadline_s=self._deadlines.load_s
             )
         finally:

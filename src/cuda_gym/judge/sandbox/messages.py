@@ -109,10 +109,7 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """Import `model_new.py`, construct the model, load its weights, forbid torch's operators.
-
-    Descriptor: the region of the weights.
-    """
+    """Import `model_new.py`, construct the model, forbid torch's operators. Its weights come next."""
 
     source: str
     library: str
@@ -126,8 +123,6 @@ class Load:
     allow_tf32: bool
     """Whether these calls may round float32 to TF32."""
     init_args: Tree
-    region: RegionSpec
-    weights: Mapping[str, TensorSpec]
     num_threads: int
     check_blocks: int
     """How many blocks of each launch a checking build is to check; 0 is all of them."""

@@ -242,6 +242,12 @@ class WorkerPool:
         with self._lock:
             return self._zygote is not None and self._zygote.is_ready
 
+    def init_args(self, task: Task) -> Tree | None:
+        """What a model of a task is constructed with; None where no reference has opened it yet."""
+        with self._lock:
+            entry = self._references.get(task.hash)
+        return None if entry is None or not entry.is_open else entry.opened["init_args"]
+
     def idle_reference(self, task: Task) -> OpenReference | None:
         """The reference of a task that has opened it already, for this thread alone, if nobody has it.
 

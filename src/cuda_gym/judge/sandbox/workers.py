@@ -136,20 +136,20 @@ class CandidateWorker:
         except ChannelClosed as error:
             raise WorkerLost("A candidate process ended before it was used.") from error
 
-    def load(self, message: Load, weights: int, *, deadline_s: float) -> Loaded:
+    def load(self, message: Load, *, deadline_s: float) -> Loaded:
         """Import the submission and construct its model.
 
         Raises:
             AgentError: it failed, crashed, timed out or was refused.
         """
-        loaded = self._load(message, weights, deadline_s)
+        loaded = self._load(message, (), deadline_s)
         if not message.allowed_library:
             require_closed(self._pidfd, self._closed_code)
         return loaded
 
     def reload(self, message: Reload, weights: int, *, deadline_s: float) -> Loaded:
-        """Overwrite the weights. Raises like `load`."""
-        return self._load(message, weights, deadline_s)
+        """Give it weights, or others. Raises like `load`."""
+        return self._load(message, (weights,), deadline_s)
 
     def run(
         self, message: Run, inputs: int, outputs: int, *, deadline_s: float
@@ -203,9 +203,9 @@ class CandidateWorker:
             self._channel.close()
             self._printed.close()
 
-    def _load(self, message: Load | Reload, weights: int, deadline_s: float) -> Loaded:
+    def _load(self, message: Load | Reload, weights: tuple[int, ...], deadline_s: float) -> Loaded:
         reply: Loaded
-        reply, _ = self._ask(message, (weights,), Loaded, deadline_s)
+        reply, _ = self._ask(message, weights, Loaded, deadline_s)
         require_possible_load(reply)
         return reply
 
