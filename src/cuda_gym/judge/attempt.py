@@ -123,7 +123,10 @@ class Attempt:
                 with means.lock.shared():
                     baseline = reference.baseline()
                     if means.plan.num_audits:
-                        reference.rehearse(audited_calls(baseline.compile_us, means.plan))
+                        reference.rehearse(
+                            audited_calls(baseline.compile_us, means.plan),
+                            contents_bytes=means.plan.max_content_bytes,
+                        )
                     work = reference.work()
             match = self._prove(reference)
             if checking is not None:

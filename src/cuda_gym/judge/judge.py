@@ -129,7 +129,11 @@ class Judge:
             ):
                 baseline = reference.baseline()
                 if self._means.plan.num_audits:
-                    reference.rehearse(audited_calls(baseline.compile_us, self._means.plan))
+                    plan = self._means.plan
+                    reference.rehearse(
+                        audited_calls(baseline.compile_us, plan),
+                        contents_bytes=plan.max_content_bytes,
+                    )
                 reference.work()
 
         threading.Thread(target=prepare, name=f"warm {task.id}", daemon=True).start()

@@ -99,7 +99,8 @@ class _Mapping:
         self.handle = handle
         self.num_bytes = num_bytes
         self._mapped = _rounded(num_bytes, device_index)
-        driver = _driver()
+        # Kept: when the interpreter ends, nothing can be imported any more.
+        self._driver = driver = _driver()
         self.address = _done(driver.cuMemAddressReserve(self._mapped, 0, 0, 0))
         _done(driver.cuMemMap(self.address, self._mapped, 0, handle, 0))
         access = driver.CUmemAccessDesc()
@@ -121,7 +122,7 @@ class _Mapping:
         address = getattr(self, "address", None)
         if address is None:
             return
-        driver = _driver()
+        driver = self._driver
         driver.cuMemUnmap(address, self._mapped)
         driver.cuMemAddressFree(address, self._mapped)
         driver.cuMemRelease(self.handle)

@@ -134,13 +134,16 @@ class OpenReference:
             raise WorkerLost("The reference told no times of its baselines.")
         return baseline
 
-    def rehearse(self, count: int) -> None:
+    def rehearse(self, count: int, *, contents_bytes: int) -> None:
         """Find out what a sealed block of `count` calls takes without them; once for a task and a machine.
 
         Raises:
             WorkerLost: the process is gone.
         """
-        self.worker.call("rehearse", deadline_s=self._deadlines.open_s, count=count)
+        deadline_s = self._deadlines.open_s
+        self.worker.call(
+            "rehearse", deadline_s=deadline_s, count=count, contents_bytes=contents_bytes
+        )
 
     def work(self) -> Work | None:
         """What the task asks of any submission in one call; None where that cannot be found out.

@@ -9,6 +9,7 @@ looked at.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import zlib
@@ -300,8 +301,14 @@ class Reference:
         seen = self._gate.witness(queue_s=queue_s, most_s=most_s)
         return asdict(seen), ()
 
-    def rehearse(self, *, count: int) -> Answer:
-        """Find out what a sealed block takes without its calls, before there is a submission that could disturb that."""
+    def rehearse(self, *, count: int, contents_bytes: int) -> Answer:
+        """Find out what a sealed block takes without its calls, before there is a submission that could disturb that.
+
+        Args:
+            count: Of its calls, where memory bears so many.
+            contents_bytes: What their inputs and outputs may take.
+        """
+        count = min(count, max(1, contents_bytes // max(1, self._content_bytes)))
         if self._device.sealing is not None and not self._empty.knows(count):
             with contextlib.suppress(MachineError):  # for want of memory: the first race does it
                 self.contents(count=count, seed=_MODEL_SEED, sealed=True)
@@ -342,6 +349,12 @@ class Reference:
                 hidden=self._hidden,
             )
         return {"error_ratio": repr(worst.error_ratio), "kind": worst.kind}, ()
+
+    @functools.cached_property
+    def _content_bytes(self) -> int:
+        """Inputs and outputs of one call."""
+        inputs = tensors_in(self._reference.make_inputs(_MODEL_SEED))
+        return self._written_bytes + sum(t.numel() * t.element_size() for t in inputs)
 
     def _move_weights(self, seed: int) -> dict[str, torch.Tensor]:
         self._model.load_state_dict(self._initial)
