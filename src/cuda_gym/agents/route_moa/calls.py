@@ -16,8 +16,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 
 from cuda_gym.agents.route_moa.bill import Bill, BilledFor, BillLine
+from cuda_gym.agents.route_moa.latency import TimedCall, layer_s
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.ranking import Budget
+from cuda_gym.agents.route_moa.roster import Roster
 from cuda_gym.errors import ModelError, ModelUnavailable
 from cuda_gym.models.model import Completion, Limits, Usage
 
@@ -51,7 +53,12 @@ class Called:
 
 
 def call_side_by_side(
-    calls: Sequence[Call], *, wanted: int, ledger: Ledger, billed_for: BilledFor = "proposer"
+    calls: Sequence[Call],
+    *,
+    wanted: int,
+    ledger: Ledger,
+    roster: Roster,
+    billed_for: BilledFor = "proposer",
 ) -> Called:
     """Ask the first models until as many answers are there as are wanted, or nobody is left to ask.
 
@@ -59,16 +66,17 @@ def call_side_by_side(
         calls: By rank: the first are made at once, each further one in the place of one that failed.
         wanted: Answers, at least one.
         ledger: Pays; its time goes on by the latency.
+        roster: Says which calls queue at one endpoint.
         billed_for: What is written on the bill for calls that answered.
     """
-    with _Asking(calls, wanted, ledger) as asking:
+    with _Asking(calls, wanted, ledger, roster) as asking:
         asking.start(wanted)
         while asking.running:
             asking.start(asking.collect())
     outcomes = asking.in_rank
     ledger.add(*(outcome.line(billed_for) for outcome in outcomes))
     ledger.hold(sum(outcome.unknown_usd for outcome in outcomes))
-    latency_s = _latency_s(outcomes, wanted)
+    latency_s = _latency_s(outcomes, wanted, roster)
     ledger.pass_time(latency_s)
     return Called(
         completions=tuple(o.completion for o in outcomes if o.completion and not o.failure),
@@ -127,10 +135,11 @@ class _Outcome:
 class _Asking:
     """Calls under way, and those that wait for one to fail."""
 
-    def __init__(self, calls: Sequence[Call], wanted: int, ledger: Ledger) -> None:
+    def __init__(self, calls: Sequence[Call], wanted: int, ledger: Ledger, roster: Roster) -> None:
         self._waiting = list(enumerate(calls))
         self._wanted = wanted
         self._ledger = ledger
+        self._roster = roster
         self._pool = ThreadPoolExecutor(max(1, len(calls)), thread_name_prefix="route_moa")
         self._held_usd = 0.0
         self.running: dict[Future[Completion], _Running] = {}
@@ -170,7 +179,9 @@ class _Asking:
         left = self._ledger.left
         if left.seconds is None:
             return left
-        return replace(left, seconds=left.seconds - _latency_s(self.in_rank, self._wanted))
+        return replace(
+            left, seconds=left.seconds - _latency_s(self.in_rank, self._wanted, self._roster)
+        )
 
     def _submit(self, rank: int, call: Call, limits: Limits) -> None:
         held_usd = call.cost_usd(limits.max_tokens)
@@ -239,14 +250,14 @@ def _left_behind(running: _Running) -> _Outcome:
     )
 
 
-def _latency_s(outcomes: Sequence[_Outcome], wanted: int) -> float:
-    """Until the last answer: a call that takes another's place starts when that one failed."""
+def _latency_s(outcomes: Sequence[_Outcome], wanted: int, roster: Roster) -> float:
+    """Until the last one ended: a call that takes another's place starts when that one failed."""
     failed_at: list[float] = []
-    ends = [0.0]
+    timed: list[TimedCall] = []
     for place, outcome in enumerate(outcomes):
-        start = 0.0 if place < wanted or not failed_at else heapq.heappop(failed_at)
-        end = start + outcome.latency_s
+        start_s = 0.0 if place < wanted or not failed_at else heapq.heappop(failed_at)
         if outcome.failure:
-            heapq.heappush(failed_at, end)
-        ends.append(end)
-    return max(ends)
+            heapq.heappush(failed_at, start_s + outcome.latency_s)
+        name = outcome.call.entry.name
+        timed.append(TimedCall(model=name, latency_s=outcome.latency_s, starts_s=start_s))
+    return layer_s(timed, roster)
