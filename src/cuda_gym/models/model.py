@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 __all__ = [
     "DEFAULT_LIMITS",
     "Completion",
+    "Estimated",
     "Limits",
     "Message",
     "Model",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 Role = Literal["system", "user", "assistant", "tool"]
+Estimated = Literal["usage", "latency_s"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +110,8 @@ class Completion:
     finish_reason: str = "stop"
     """`stop`, `length`, `tool_calls`, or what the server says."""
     tool_calls: tuple[ToolCall, ...] = ()
+    estimated: tuple[Estimated, ...] = ()
+    """Which of its figures nobody counted or measured; the cost is as good as the usage."""
 
 
 class Model(Protocol):
