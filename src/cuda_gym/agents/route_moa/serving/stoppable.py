@@ -1,0 +1,123 @@
+"""A model whose calls end when nobody waits for them any more.
+
+Covered: no further call is made, and whoever made one is free at once. A call that streams is closed at its
+next piece, which closes the connection to its endpoint. Not covered: a call that waits for its endpoint's
+first word goes on in its own thread, which keeps no program from ending, until its time is over.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, final
+
+from cuda_gym.errors import ModelError, ModelUnavailable
+from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model
+
+__all__ = ["Stoppable"]
+
+_POLL_S = 0.05
+
+_Item = str | Completion | BaseException | None
+
+
+@final
+class Stoppable:
+    """Another model until it is stopped; from then on nothing but an error.
+
+    Args:
+        model: Which is called.
+        stop: Set by whoever waited for the answers, when they wait no longer.
+    """
+
+    def __init__(self, model: Model, stop: threading.Event) -> None:
+        self._model = model
+        self._stop = stop
+
+    @property
+    def name(self) -> str:
+        """That of the model."""
+        return self._model.name
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> Completion:
+        """As the model's.
+
+        Raises:
+            ModelUnavailable: it was stopped.
+        """
+
+        def call() -> Iterator[Completion]:
+            yield self._model.complete(messages, limits=limits, tools=tools)
+
+        (completion,) = self._watched(call)
+        assert isinstance(completion, Completion)
+        return completion
+
+    def stream(
+        self, messages: Sequence[Message], *, limits: Limits = DEFAULT_LIMITS
+    ) -> Iterator[str | Completion]:
+        """As the model's.
+
+        Raises:
+            ModelUnavailable: it was stopped.
+        """
+        return self._watched(lambda: self._model.stream(messages, limits=limits))
+
+    def _watched(
+        self, call: Callable[[], Iterator[str | Completion]]
+    ) -> Iterator[str | Completion]:
+        """What a call gives, made in a thread of its own, until it is stopped or nobody reads on."""
+        self._check()
+        items: queue.SimpleQueue[_Item] = queue.SimpleQueue()
+        is_over = threading.Event()
+        arguments = (call, items, is_over)
+        name = f"call of {self.name}"
+        threading.Thread(target=_feed, args=arguments, name=name, daemon=True).start()
+        try:
+            while (item := self._next(items)) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            is_over.set()
+
+    def _next(self, items: queue.SimpleQueue[_Item]) -> _Item:
+        while True:
+            self._check()
+            try:
+                return items.get(timeout=_POLL_S)
+            except queue.Empty:
+                continue
+
+    def _check(self) -> None:
+        if self._stop.is_set():
+            raise ModelUnavailable(
+                f"{self.name} is not called any more: nobody waits for the answer."
+            )
+
+
+def _feed(
+    call: Callable[[], Iterator[str | Completion]],
+    items: queue.SimpleQueue[_Item],
+    is_over: threading.Event,
+) -> None:
+    pieces = call()
+    try:
+        for item in pieces:
+            items.put(item)
+            if is_over.is_set():
+                break
+    except ModelError as error:
+        items.put(error)
+    finally:
+        close = getattr(pieces, "close", None)
+        if close is not None:
+            close()
+        items.put(None)
