@@ -6,7 +6,7 @@ cut. What does not fit comes off the longest answers first: they lose their midd
 be left of each, the longest is left out.
 
 Covered: contexts of different lengths in one layer; an answer that imitates the marks.
-Not covered: exact counts of tokens, which only a model's own tokenizer knows. `estimate_tokens` is high
+Not covered: exact counts of tokens, which only a model's own tokenizer knows. `most_tokens` is high
 rather than low; pass a better `count` where there is one.
 """
 
@@ -20,7 +20,7 @@ from enum import Enum
 from cuda_gym.errors import ContextExceeded
 from cuda_gym.models.model import Message
 
-__all__ = ["Prompt", "Step", "compose", "estimate_tokens", "fit", "readers"]
+__all__ = ["Prompt", "Step", "compose", "fit", "most_tokens", "readers"]
 
 Count = Callable[[str], int]
 """Tokens of a text."""
@@ -97,12 +97,12 @@ _LEAST_SHOWN = 60
 _GAP = "\n[... {left_out} characters left out ...]\n"
 
 
-def estimate_tokens(text: str) -> int:
+def most_tokens(text: str) -> int:
     """Tokens of a text, high rather than low: a third of its ASCII characters, and one for every other.
 
     English prose has about four characters a token, code and figures three, other scripts one or two.
 
-    >>> estimate_tokens("Answer this."), estimate_tokens("漢字")
+    >>> most_tokens("Answer this."), most_tokens("漢字")
     (4, 2)
     """
     ascii_only = len(text.encode("ascii", "ignore"))
@@ -116,7 +116,7 @@ def compose(
     *,
     context_tokens: int,
     reserve_tokens: int,
-    count: Count = estimate_tokens,
+    count: Count = most_tokens,
 ) -> Prompt:
     """The messages of one call.
 
@@ -159,7 +159,7 @@ def readers(
     contexts: Mapping[str, int],
     *,
     reserve_tokens: int,
-    count: Count = estimate_tokens,
+    count: Count = most_tokens,
 ) -> tuple[str, ...]:
     """Which models can read a query, before any is called.
 
@@ -185,7 +185,7 @@ def readers(
 
 
 def fit(
-    answers: Sequence[str], room_tokens: int, *, count: Count = estimate_tokens
+    answers: Sequence[str], room_tokens: int, *, count: Count = most_tokens
 ) -> tuple[tuple[str | None, ...], tuple[str, ...]]:
     """Answers cut to a room, and what was cut.
 
@@ -194,7 +194,7 @@ def fit(
     longest is left out, as None, and the others share its room.
 
     >>> fit(["short", "long " * 1000], 80)[1]
-    ('answer 2: 4,763 of 5,000 characters',)
+    ('answer 2: 4,809 of 5,000 characters',)
     """
     sizes = [count(answer) for answer in answers]
     kept = list(range(len(answers)))
