@@ -205,6 +205,8 @@ class ChatHandler(JsonWire):
         if isinstance(item, str):
             self.send_event(reply.piece(item, is_first=is_first))
             return
+        if is_first:
+            self.send_event(reply.piece(item.text, is_first=True))
         for document in reply.last(item, latency_s=latency_s, has_usage=request.has_usage):
             self.send_event(document)
         self.end_stream()

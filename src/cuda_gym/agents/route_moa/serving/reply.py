@@ -21,9 +21,8 @@ from cuda_gym.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from cuda_gym.models.model import Usage
 
-__all__ = ["ChatReply", "bill_document", "error_document", "status_of_error"]
+__all__ = ["ChatReply", "error_document", "status_of_error"]
 
 _CHUNK = "chat.completion.chunk"
 
@@ -99,12 +98,7 @@ def error_document(error: CudaGymError) -> dict[str, Any]:
     }
     bill = getattr(error, "bill", None)
     document: dict[str, Any] = {"error": told}
-    return document | {"bill": bill_document(bill)} if isinstance(bill, Bill) else document
-
-
-def bill_document(bill: Bill) -> dict[str, Any]:
-    """A line for every call, and the sum of what they cost."""
-    return {"cost_usd": bill.cost_usd, "lines": as_plain(bill.lines)}
+    return document | {"bill": bill.as_plain()} if isinstance(bill, Bill) else document
 
 
 def _status_and_code(error: CudaGymError) -> tuple[HTTPStatus, str | None]:
@@ -115,14 +109,14 @@ def _status_and_code(error: CudaGymError) -> tuple[HTTPStatus, str | None]:
 
 def _usage_document(bill: Bill) -> dict[str, int]:
     """The tokens of all calls together."""
-    total = sum((line.usage for line in bill.lines), Usage(prompt_tokens=0, completion_tokens=0))
-    both = total.prompt_tokens + total.completion_tokens
-    return {**as_plain(total), "total_tokens": both}
+    usage = bill.total.usage
+    both = usage.prompt_tokens + usage.completion_tokens
+    return {**as_plain(usage), "total_tokens": both}
 
 
 def _extras(route: Route, latency_s: float) -> dict[str, Any]:
     return {
-        "bill": bill_document(route.bill),
+        "bill": route.bill.as_plain(),
         "route": _route_document(route),
         "latency_s": latency_s,
     }

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from cuda_gym.agents.route_moa.serving.stoppable import Stoppable
+from cuda_gym.errors import ModelRefused, ModelUnavailable
+from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model
+from cuda_gym.models.scripted import ScriptedModel
+
+HELLO = (Message(role="user", content="Hello?"),)
+
+
+class Endless(ScriptedModel):
+    """Says something again and again, and knows when its stream was closed."""
+
+    def __init__(self) -> None:
+        super().__init__("endless", lambda messages: "never")
+        self.was_closed = threading.Event()
+
+    def stream(
+        self, messages: Sequence[Message], *, limits: Limits = DEFAULT_LIMITS
+    ) -> Iterator[str | Completion]:
+        try:
+            while True:
+                time.sleep(0.001)
+                yield "and "
+        finally:
+            self.was_closed.set()
+
+
+def test_until_it_is_stopped_it_is_the_other_model() -> None:
+    model: Model = Stoppable(ScriptedModel("echo", ["one two", "three"]), threading.Event())
+    assert model.name == "echo"
+    *pieces, last = model.stream(HELLO)
+    assert "".join(map(str, pieces)) == "one two"
+    assert isinstance(last, Completion)
+    assert model.complete(HELLO).text == "three"
+    with pytest.raises(ModelRefused, match="script of 'echo'"):
+        model.complete(HELLO)
+
+
+def test_a_stopped_model_is_not_called() -> None:
+    stop, inner = threading.Event(), ScriptedModel("echo", ["never"])
+    stop.set()
+    with pytest.raises(ModelUnavailable, match="nobody waits"):
+        Stoppable(inner, stop).complete(HELLO)
+    assert not inner.calls
+
+
+def test_whoever_waits_for_a_slow_call_is_free_at_once() -> None:
+    stop, slow = threading.Event(), ScriptedModel("slow", ["x"], first_token_s=5.0, sleeps=True)
+    threading.Timer(0.02, stop.set).start()
+    began = time.monotonic()
+    with pytest.raises(ModelUnavailable, match="nobody waits"):
+        Stoppable(slow, stop).complete(HELLO)
+    assert time.monotonic() - began < 2.0
+    assert len(slow.calls) == 1
+
+
+def test_a_stream_that_is_stopped_or_left_is_closed() -> None:
+    for is_stopped in (False, True):
+        stop, inner = threading.Event(), Endless()
+        pieces = Stoppable(inner, stop).stream(HELLO)
+        assert next(pieces) == "and "
+        if is_stopped:
+            stop.set()
+            with pytest.raises(ModelUnavailable, match="nobody waits"):
+                list(pieces)
+        else:
+            getattr(pieces, "close")()  # noqa: B009
+        assert inner.was_closed.wait(5)
