@@ -9,6 +9,7 @@ import pytest
 
 from cuda_gym.agents.route_moa.calls import Called, call_side_by_side
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
+from cuda_gym.agents.route_moa.prompts import Prompt, most_tokens
 from cuda_gym.agents.route_moa.ranking import Budget
 from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed
 from cuda_gym.errors import ModelError, ModelUnavailable
@@ -71,6 +72,11 @@ class Failure(ModelUnavailable):
 DOWN = ModelUnavailable("nobody is there")
 
 
+def prompt(text: str) -> Prompt:
+    messages = (Message(role="user", content=text),)
+    return Prompt(messages=messages, shown=(), cut=(), tokens=most_tokens(text))
+
+
 def ask(
     models: Sequence[Canned],
     wanted: int,
@@ -94,7 +100,7 @@ def ask(
         Call(
             model=model,
             entry=entries[model.name],
-            messages=(Message(role="user", content="a question of forty characters, no less."),),
+            prompt=prompt("a question of thirty letters."),
             expected_tokens=100,
             limits=Limits(timeout_s=timeout_s, max_tokens=1000),
         )
@@ -229,8 +235,7 @@ def test_a_completion_may_be_as_long_as_the_context_leaves_room_for() -> None:
     entry = RosterEntry(
         name="a", prices=PRICES, speed=Speed(first_token_s=0.0, tokens_per_s=1.0), context_tokens=50
     )
-    messages = (Message(role="user", content="x" * 80),)
-    call = Call(model=Canned("a"), entry=entry, messages=messages, expected_tokens=10)
+    call = Call(model=Canned("a"), entry=entry, prompt=prompt("x" * 60), expected_tokens=10)
     assert call.within(None, None).max_tokens == 30
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 
@@ -43,7 +43,9 @@ class Called:
     """What calls side by side gave."""
 
     completions: tuple[Completion, ...]
-    """By rank."""
+    """Answers, by rank."""
+    calls: tuple[Call, ...]
+    """Which gave them, one for each."""
     failed: dict[str, str]
     """Models that gave nothing, by rank, and why."""
     latency_s: float
@@ -53,23 +55,26 @@ class Called:
 
 
 def call_side_by_side(
-    calls: Sequence[Call],
+    calls: Iterable[Call],
     *,
     wanted: int,
     ledger: Ledger,
     roster: Roster,
     billed_for: BilledFor = "proposer",
+    answer_in: Callable[[str], str] = str.strip,
 ) -> Called:
     """Ask the first models until as many answers are there as are wanted, or nobody is left to ask.
 
     Args:
-        calls: By rank: the first are made at once, each further one in the place of one that failed.
+        calls: By rank: the first are made at once, each further one in the place of one that failed,
+            and drawn only then.
         wanted: Answers, at least one.
         ledger: Pays; its time goes on by the latency.
         roster: Says which calls queue at one endpoint.
         billed_for: What is written on the bill for calls that answered.
+        answer_in: The answer in a reply; where it is empty, the call counts as failed.
     """
-    with _Asking(calls, wanted, ledger, roster) as asking:
+    with _Asking(iter(calls), wanted, ledger, roster, answer_in) as asking:
         asking.start(wanted)
         while asking.running:
             asking.start(asking.collect())
@@ -78,8 +83,10 @@ def call_side_by_side(
     ledger.hold(sum(outcome.unknown_usd for outcome in outcomes))
     latency_s = _latency_s(outcomes, wanted, roster)
     ledger.pass_time(latency_s)
+    answered = [o for o in outcomes if not o.failure]
     return Called(
-        completions=tuple(o.completion for o in outcomes if o.completion and not o.failure),
+        completions=tuple(o.completion for o in answered if o.completion),
+        calls=tuple(o.call for o in answered),
         failed={o.call.entry.name: o.failure for o in outcomes if o.failure},
         latency_s=latency_s,
         too_dear=tuple(asking.too_dear),
@@ -135,15 +142,23 @@ class _Outcome:
 class _Asking:
     """Calls under way, and those that wait for one to fail."""
 
-    def __init__(self, calls: Sequence[Call], wanted: int, ledger: Ledger, roster: Roster) -> None:
-        self._waiting = list(enumerate(calls))
+    def __init__(
+        self,
+        waiting: Iterator[Call],
+        wanted: int,
+        ledger: Ledger,
+        roster: Roster,
+        answer_in: Callable[[str], str],
+    ) -> None:
+        self._waiting = enumerate(waiting)
         self._wanted = wanted
         self._ledger = ledger
         self._roster = roster
-        self._pool = ThreadPoolExecutor(max(1, len(calls)), thread_name_prefix="route_moa")
+        self._answer_in = answer_in
+        self._pool = ThreadPoolExecutor(wanted + len(roster), thread_name_prefix="route_moa")
         self._held_usd = 0.0
-        self.running: dict[Future[Completion], _Running] = {}
         self._outcomes: dict[int, _Outcome] = {}
+        self.running: dict[Future[Completion], _Running] = {}
         self.too_dear: list[str] = []
 
     def __enter__(self) -> _Asking:
@@ -163,8 +178,8 @@ class _Asking:
         left = self._left()
         batch: list[tuple[int, Call]] = []
         expected_usd = 0.0
-        while self._waiting and len(batch) < wanted:
-            rank, call = self._waiting.pop(0)
+        while len(batch) < wanted and (following := next(self._waiting, None)):
+            rank, call = following
             if _fits(call, expected_usd, left):
                 batch.append((rank, call))
                 expected_usd += call.expected_usd
@@ -186,7 +201,7 @@ class _Asking:
     def _submit(self, rank: int, call: Call, limits: Limits) -> None:
         held_usd = call.cost_usd(limits.max_tokens)
         self._hold(held_usd)
-        future = self._pool.submit(call.model.complete, call.messages, limits=limits)
+        future = self._pool.submit(call.model.complete, call.prompt.messages, limits=limits)
         self.running[future] = _Running(rank=rank, call=call, limits=limits, held_usd=held_usd)
 
     def collect(self) -> int:
@@ -197,11 +212,27 @@ class _Asking:
         failures = 0
         for future in sorted(done | late, key=lambda future: self.running[future].rank):
             running = self.running.pop(future)
-            outcome = _read(future, running) if future in done else _left_behind(running)
+            outcome = self._read(future, running) if future in done else _left_behind(running)
             self._outcomes[running.rank] = outcome
             self._hold(outcome.cost_usd + outcome.unknown_usd - running.held_usd)
             failures += bool(outcome.failure)
         return failures
+
+    def _read(self, future: Future[Completion], running: _Running) -> _Outcome:
+        limits = running.limits
+        try:
+            completion = future.result()
+        except ModelError as error:
+            return _failed(error, running)
+        failure = ""
+        if completion.latency_s > limits.timeout_s + _GRACE_S:
+            failure = f"took {completion.latency_s:.1f} s of {limits.timeout_s:.1f} s"
+        elif not self._answer_in(completion.text):
+            failure = f"said nothing ({completion.finish_reason})"
+        latency_s = min(completion.latency_s, limits.timeout_s)
+        return _Outcome(
+            call=running.call, completion=completion, failure=failure, latency_s=latency_s
+        )
 
     def _hold(self, usd: float) -> None:
         self._held_usd += usd
@@ -214,32 +245,20 @@ def _fits(call: Call, taken_usd: float, left: Budget) -> bool:
     return left.seconds is None or call.expected_s <= left.seconds
 
 
-def _read(future: Future[Completion], running: _Running) -> _Outcome:
-    limits = running.limits
-    try:
-        completion = future.result()
-    except ModelError as error:
-        usage = getattr(error, "usage", None)
-        latency_s = getattr(error, "latency_s", None)
-        return _Outcome(
-            call=running.call,
-            usage=usage
-            if isinstance(usage, Usage)
-            else Usage(prompt_tokens=0, completion_tokens=0),
-            failure=f"{type(error).__name__}: {error}",
-            latency_s=time.perf_counter() - running.started if latency_s is None else latency_s,
-        )
-    failure = ""
-    if completion.latency_s > limits.timeout_s + _GRACE_S:
-        failure = f"took {completion.latency_s:.1f} s of {limits.timeout_s:.1f} s"
-    elif not completion.text.strip():
-        failure = f"said nothing ({completion.finish_reason})"
-    latency_s = min(completion.latency_s, limits.timeout_s)
-    return _Outcome(call=running.call, completion=completion, failure=failure, latency_s=latency_s)
+def _failed(error: ModelError, running: _Running) -> _Outcome:
+    """An error may know what the call used and how long it took, as `usage` and `latency_s`."""
+    usage = getattr(error, "usage", None)
+    latency_s = getattr(error, "latency_s", None)
+    return _Outcome(
+        call=running.call,
+        usage=usage if isinstance(usage, Usage) else Usage(prompt_tokens=0, completion_tokens=0),
+        failure=f"{type(error).__name__}: {error}",
+        latency_s=time.perf_counter() - running.started if latency_s is None else latency_s,
+    )
 
 
 def _left_behind(running: _Running) -> _Outcome:
-    usage = Usage(prompt_tokens=running.call.prompt_tokens, completion_tokens=0)
+    usage = Usage(prompt_tokens=running.call.prompt.tokens, completion_tokens=0)
     known_usd = running.call.entry.prices.cost_usd(usage)
     return _Outcome(
         call=running.call,

@@ -1,31 +1,22 @@
 """What a call is going to cost, and what a query cost so far and still may.
 
-Covered: tokens of a prompt are estimated before a call, see `estimate_tokens`; a call's tokens and time
-are cut to what its context, and a sum of money or a time, allow.
-Not covered: where a server counts more tokens in a prompt than estimated, a budget can be passed by that.
+Covered: a call's tokens and time are cut to what its context, and a sum of money or a time, allow.
+Not covered: where a server counts more tokens in a prompt than were estimated, which is high rather than low, a
+budget can be passed by that.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from cuda_gym.agents.route_moa.bill import Bill, BillLine
+from cuda_gym.agents.route_moa.prompts import Prompt
 from cuda_gym.agents.route_moa.ranking import Budget
 from cuda_gym.agents.route_moa.roster import RosterEntry
-from cuda_gym.models.model import DEFAULT_LIMITS, Limits, Message, Model
+from cuda_gym.models.model import DEFAULT_LIMITS, Limits, Model
 
-__all__ = ["Call", "Ledger", "estimate_tokens"]
-
-
-def estimate_tokens(messages: Iterable[Message]) -> int:
-    """A quarter of the bytes: English has four characters a token, other scripts fewer characters of more bytes.
-
-    >>> estimate_tokens([Message(role="user", content="Is it so?")])
-    3
-    """
-    return sum(math.ceil(len(message.content.encode()) / 4) for message in messages)
+__all__ = ["Call", "Ledger"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,21 +25,16 @@ class Call:
 
     model: Model
     entry: RosterEntry
-    messages: tuple[Message, ...]
+    prompt: Prompt
     expected_tokens: float
     """Of the completion."""
     limits: Limits = DEFAULT_LIMITS
-
-    @property
-    def prompt_tokens(self) -> int:
-        """Estimated."""
-        return estimate_tokens(self.messages)
 
     def cost_usd(self, completion_tokens: float) -> float:
         """With a completion of so many tokens."""
         prices = self.entry.prices
         return (
-            self.prompt_tokens * prices.input_usd_per_million
+            self.prompt.tokens * prices.input_usd_per_million
             + completion_tokens * prices.output_usd_per_million
         ) / 1e6
 
@@ -64,7 +50,7 @@ class Call:
 
     def within(self, usd: float | None, seconds: float | None) -> Limits:
         """Its limits, as far as the context, a sum of money and a time go."""
-        room = max(1, self.entry.context_tokens - self.prompt_tokens)
+        room = max(1, self.entry.context_tokens - self.prompt.tokens)
         max_tokens = min(self.limits.max_tokens, room)
         if usd is not None:
             paid = (usd - self.cost_usd(0)) * 1e6 / self.entry.prices.output_usd_per_million
