@@ -1,0 +1,212 @@
+"""A model behind any OpenAI-compatible endpoint, through the `openai` client library.
+
+Covered: whole and streamed answers, native tool calls, usage and cost; calls that fail in passing are tried again, all
+within `Limits.timeout_s`; usage is estimated from characters, and said to be, where the server tells none. Every call
+has a connection of its own, which is what lets a deadline end it. Not covered: tool calls in a stream; what a
+server charges for an attempt that failed; how large an answer it sends.
+
+A key goes into the header of a request and nowhere else: into no message, no repr, and to no other host.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+from urllib.parse import urlsplit
+
+from cuda_gym.errors import ModelError, ModelUnavailable
+from cuda_gym.models.chat_protocol import LimitName, Reply, request_of
+from cuda_gym.models.deadline import Deadline
+from cuda_gym.models.endpoint import Endpoint
+from cuda_gym.models.endpoint_failures import Failure, Place
+from cuda_gym.models.estimates import check_limits, estimated_prompt_tokens, estimated_tokens
+from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Prices, Usage
+from cuda_gym.models.retries import Retries
+
+__all__ = ["OpenAIModel"]
+
+_DEFAULT_RETRIES = Retries()
+
+
+class OpenAIModel:
+    """A model of an endpoint. Safe to use from several threads.
+
+    Args:
+        name: Its name in a roster.
+        base_url: Up to and with `/v1`.
+        served_as: The endpoint's name of it; None is the same.
+        prices: Of its tokens.
+        api_key: Sent as a bearer token; None for an endpoint that asks for none.
+        retries: How often a call is tried again, and after how long.
+        limit_name: What the endpoint calls the limit of a completion.
+        attempt_timeout_s: Of one attempt, so that there is time for another; None leaves it all to one.
+
+    Raises:
+        ValueError: the address or the key cannot be one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        base_url: str,
+        served_as: str | None,
+        prices: Prices,
+        api_key: str | None = None,
+        *,
+        retries: Retries = _DEFAULT_RETRIES,
+        limit_name: LimitName = "max_tokens",
+        attempt_timeout_s: float | None = None,
+    ) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(
+                f"the base_url of {name!r} is no address: it looks like http://127.0.0.1:8000/v1"
+            )
+        if api_key is not None and not (api_key.isascii() and api_key.isprintable() and api_key):
+            raise ValueError(
+                f"the api_key of {name!r} is empty, or has a character that no header may hold, "
+                "such as a line end: copy it anew"
+            )
+        host = parts.netloc.rpartition("@")[2]
+        self._place = Place(
+            name=name,
+            base_url=f"{parts.scheme}://{host}{parts.path}",
+            served_as=served_as or name,
+            key=api_key,
+        )
+        self._endpoint = Endpoint(self._place, base_url, attempt_timeout_s)
+        self._prices = prices
+        self._retries = retries
+        self._limit_name = limit_name
+        self._dice = random.Random()
+
+    def __repr__(self) -> str:
+        return f"OpenAIModel({self.name!r}, {self._place.base_url!r})"
+
+    @property
+    def name(self) -> str:
+        """Its name in a roster."""
+        return self._place.name
+
+    @property
+    def prices(self) -> Prices:
+        """Of its tokens."""
+        return self._prices
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> Completion:
+        """The next turn; its latency is that of all attempts together.
+
+        Raises:
+            MissingTool: the package `openai` is not installed.
+            ModelUnavailable: no answer in time, or none after all attempts.
+            ModelRefused: the endpoint does not take the key, the name or the request.
+            ContextExceeded: the endpoint says that the prompt is too long.
+            BudgetExceeded: the limits leave no room for an answer, or the endpoint's account no money.
+        """
+        check_limits(self.name, limits)
+        self._endpoint.client()  # what it takes to load it is not the model's latency
+        request = request_of(
+            self._place.served_as, messages, limits, tools=tools, limit_name=self._limit_name
+        )
+        with Deadline(limits.timeout_s) as deadline:
+            attempt = 0
+            while isinstance(reply := self._endpoint.whole(request, deadline), Failure):
+                self._wait(reply, attempt, deadline, limits)
+                attempt += 1
+            latency_s = deadline.passed_s
+        return self._completion(reply, estimated_prompt_tokens(messages, tools), latency_s)
+
+    def stream(
+        self, messages: Sequence[Message], *, limits: Limits = DEFAULT_LIMITS
+    ) -> Iterator[str | Completion]:
+        """Pieces of text as they come, then the completion.
+
+        The caller's time between the pieces counts. Once a piece is out, a failure is not tried again.
+
+        Raises:
+            ModelError: as `complete`.
+        """
+        check_limits(self.name, limits)
+        self._endpoint.client()  # what it takes to load it is not the model's latency
+        request = request_of(self._place.served_as, messages, limits, limit_name=self._limit_name)
+        request |= {"stream": True, "stream_options": {"include_usage": True}}
+        with Deadline(limits.timeout_s) as deadline:
+            attempt, num_characters = 0, 0
+            reply: Reply | Failure | None = None
+            while not isinstance(reply, Reply):
+                with closing(self._endpoint.streamed(request, deadline)) as pieces:
+                    for piece in pieces:
+                        if isinstance(piece, str):
+                            num_characters += len(piece)
+                            yield piece
+                        else:
+                            reply = piece
+                if isinstance(reply, Failure):
+                    if num_characters:
+                        raise self._error(reply, f"after {num_characters:,} characters of it")
+                    self._wait(reply, attempt, deadline, limits)
+                    attempt += 1
+            latency_s = deadline.passed_s
+        yield self._completion(reply, estimated_prompt_tokens(messages), latency_s)
+
+    def close(self) -> None:
+        """Let go of the client library's state; the next call makes it anew."""
+        self._endpoint.close()
+
+    def _wait(self, failure: Failure, attempt: int, deadline: Deadline, limits: Limits) -> None:
+        """Before the next attempt.
+
+        Raises:
+            ModelError: there is to be none.
+        """
+        tries = f"after {attempt + 1} attempt{'s' if attempt else ''}"
+        if not failure.is_passing:
+            raise self._error(failure, tries)
+        left_s = deadline.left_s
+        if left_s == 0.0:
+            raise ModelUnavailable(
+                f"{self.name!r} at {self._place.base_url} gave no whole answer within "
+                f"Limits.timeout_s={limits.timeout_s:g}, {tries}. Give it more time, or use another model."
+            )
+        if attempt + 1 >= self._retries.num_attempts:
+            raise self._error(failure, tries)
+        wait_s = self._retries.wait_s(attempt, failure.asked_s, self._dice)
+        if wait_s >= left_s:
+            asked = (
+                ""
+                if failure.asked_s is None
+                else f" it asks for {failure.asked_s:g} s of peace and"
+            )
+            raise self._error(failure, f"{tries};{asked} {left_s:.3g} s are left")
+        time.sleep(wait_s)
+
+    def _error(self, failure: Failure, circumstances: str) -> ModelError:
+        return failure.kind(
+            f"{self.name!r} at {self._place.base_url} gave no answer: {failure.fact}, "
+            f"{circumstances}. {failure.remedy}"
+        )
+
+    def _completion(self, reply: Reply, prompt_tokens: int, latency_s: float) -> Completion:
+        calls = "".join(call.name + call.arguments for call in reply.tool_calls)
+        usage = reply.usage or Usage(
+            prompt_tokens=prompt_tokens, completion_tokens=estimated_tokens(reply.text + calls)
+        )
+        return Completion(
+            model=self.name,
+            text=reply.text,
+            usage=usage,
+            latency_s=latency_s,
+            cost_usd=self._prices.cost_usd(usage),
+            finish_reason=reply.finish_reason,
+            tool_calls=reply.tool_calls,
+            estimated=() if reply.usage is not None else ("usage",),
+        )

@@ -1,0 +1,344 @@
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+from tests.models.openai_server import (
+    Reply,
+    Request,
+    Script,
+    calls_tool,
+    cut_off,
+    fails,
+    garbage,
+    rate_limited,
+    refuses,
+    says,
+    serve,
+)
+
+from cuda_gym.errors import (
+    BudgetExceeded,
+    ContextExceeded,
+    ModelError,
+    ModelRefused,
+    ModelUnavailable,
+)
+from cuda_gym.models.model import Completion, Limits, Message, Prices, ToolCall, Usage
+from cuda_gym.models.openai import OpenAIModel
+from cuda_gym.models.retries import Retries
+
+QUESTION = [Message(role="user", content="Which city is it?")]
+PRICES = Prices(input_usd_per_million=1.0, output_usd_per_million=2.0)
+QUICK = Retries(num_attempts=3, first_wait_s=0.01)
+KEY = "sk-a-secret-of-mine"
+TOOL = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object"}}}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _openai_is_loaded() -> None:
+    """Before any test takes a time."""
+    import openai  # noqa: F401
+
+
+@contextmanager
+def asked(
+    script: Script,
+    *,
+    api_key: str | None = KEY,
+    key: str | None = KEY,
+    attempt_timeout_s: float | None = None,
+) -> Iterator[tuple[OpenAIModel, list[Request]]]:
+    with serve(script, key=key) as (base_url, requests):
+        model = OpenAIModel(
+            "mine",
+            base_url,
+            "theirs",
+            PRICES,
+            api_key,
+            retries=QUICK,
+            attempt_timeout_s=attempt_timeout_s,
+        )
+        with closing(model):
+            yield model, requests
+
+
+def error_of(script: Script, kind: type[ModelError], *, timeout_s: float = 5.0) -> str:
+    with asked(script) as (model, _), pytest.raises(kind) as caught:
+        model.complete(QUESTION, limits=Limits(timeout_s=timeout_s))
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    return str(caught.value)
+
+
+def test_a_completion_has_the_text_the_servers_tokens_and_their_cost() -> None:
+    with asked([says("Paris")]) as (model, requests):
+        completion = model.complete(QUESTION, limits=Limits(max_tokens=50, temperature=0.0))
+    assert completion == Completion(
+        model="mine",
+        text="Paris",
+        usage=Usage(prompt_tokens=11, completion_tokens=7),
+        latency_s=completion.latency_s,
+        cost_usd=(11 * 1.0 + 7 * 2.0) / 1e6,
+    )
+    assert 0 < completion.latency_s < 5
+    assert requests[0].body == {
+        "model": "theirs",
+        "messages": [{"role": "user", "content": "Which city is it?"}],
+        "max_tokens": 50,
+        "temperature": 0.0,
+    }
+
+
+def test_a_stream_gives_pieces_then_what_complete_would_have_given() -> None:
+    with asked([says("Paris it is", pieces=4)]) as (model, requests):
+        *pieces, completion = model.stream(QUESTION)
+    assert len(pieces) == 4
+    assert isinstance(completion, Completion)
+    assert completion.text == "Paris it is" == "".join(map(str, pieces))
+    assert completion.usage == Usage(prompt_tokens=11, completion_tokens=7)
+    assert completion.estimated == ()
+    assert requests[0].body["stream_options"] == {"include_usage": True}
+
+
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": -1, "completion_tokens": "many"}])
+def test_tokens_that_the_server_does_not_tell_are_estimated_and_said_to_be(
+    usage: dict[str, object] | None,
+) -> None:
+    with asked([says("Paris it is", usage=usage)]) as (model, _):
+        whole = model.complete(QUESTION)
+        *_, streamed = model.stream(QUESTION)
+    for completion in (whole, streamed):
+        assert isinstance(completion, Completion)
+        assert completion.usage == Usage(prompt_tokens=5, completion_tokens=3)
+        assert completion.estimated == ("usage",)
+        assert completion.cost_usd == PRICES.cost_usd(completion.usage)
+
+
+def test_tools_go_out_and_calls_come_back_and_go_out_again() -> None:
+    with asked([calls_tool("look_up", '{"x": 1}'), says("Paris")]) as (model, requests):
+        first = model.complete(QUESTION, tools=[TOOL])
+        assert first.tool_calls == (ToolCall(id="call_1", name="look_up", arguments='{"x": 1}'),)
+        assert first.finish_reason == "tool_calls"
+        assert first.text == ""
+        turn = Message(role="assistant", content="", tool_calls=first.tool_calls)
+        model.complete(
+            [*QUESTION, turn, Message(role="tool", content="Paris", tool_call_id="call_1")],
+            tools=[TOOL],
+        )
+    assert requests[0].body["tools"] == [TOOL]
+    _, said, result = requests[1].body["messages"]
+    assert said["content"] is None
+    assert said["tool_calls"][0]["function"] == {"name": "look_up", "arguments": '{"x": 1}'}
+    assert result == {"role": "tool", "content": "Paris", "tool_call_id": "call_1"}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        fails(500),
+        fails(503),
+        rate_limited(),
+        garbage(),
+        cut_off("Paris", after=20),
+        Reply(raw=b"[]"),
+        Reply(raw=b'{"choices": []}'),
+        Reply(raw=b'{"choices": [{"message": null}]}'),
+        Reply(raw=b"[" * 100_000),
+        Reply(raw=b'{"error": {"message": "upstream is down", "code": 502}}'),
+    ],
+    ids=lambda reply: str(reply.raw)[:40],
+)
+def test_what_fails_in_passing_is_tried_again(bad: Reply) -> None:
+    with asked([bad, says("Paris")]) as (model, requests):
+        assert model.complete(QUESTION).text == "Paris"
+    assert len(requests) == 2
+
+
+def test_it_waits_as_long_as_the_server_asks() -> None:
+    with asked([rate_limited(retry_after="0.3"), says("Paris")]) as (model, _):
+        began = time.monotonic()
+        completion = model.complete(QUESTION)
+        assert time.monotonic() - began >= 0.3
+    assert completion.latency_s >= 0.3
+
+
+def test_it_does_not_wait_for_what_the_limits_leave_no_time_for() -> None:
+    began = time.monotonic()
+    message = error_of([rate_limited(retry_after="60")], ModelUnavailable)
+    assert time.monotonic() - began < 3
+    assert "asks for 60 s" in message
+
+
+def test_attempts_come_to_an_end() -> None:
+    with asked([fails(500)]) as (model, requests), pytest.raises(ModelUnavailable, match="3 att"):
+        model.complete(QUESTION)
+    assert len(requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "part"),
+    [
+        (refuses(401, "no"), ModelRefused, "api_key"),
+        (refuses(404, "no such model"), ModelRefused, "served_as='theirs'"),
+        (refuses(400, "bad"), ModelRefused, "bad"),
+        (refuses(400, "long", code="context_length_exceeded"), ContextExceeded, "shorter"),
+        (refuses(400, "the maximum context length is 8"), ContextExceeded, "shorter"),
+        (refuses(429, "pay", code="insufficient_quota"), BudgetExceeded, "money"),
+        (refuses(307, "", headers={"Location": "http://127.0.0.1:1/v1"}), ModelRefused, "base_url"),
+    ],
+)
+def test_what_is_refused_is_not_tried_again(
+    reply: Reply, kind: type[ModelError], part: str
+) -> None:
+    with asked([reply]) as (model, requests), pytest.raises(kind, match=part):
+        model.complete(QUESTION)
+    assert len(requests) == 1
+
+
+def test_nobody_there_is_unavailable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    model = OpenAIModel("mine", f"http://127.0.0.1:{port}/v1", None, PRICES, retries=QUICK)
+    with closing(model), pytest.raises(ModelUnavailable, match="connection failed"):
+        model.complete(QUESTION)
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [says("Paris", after_s=30.0), says("Paris", between_s=0.05)],
+    ids=["silent", "a byte now and then"],
+)
+def test_a_call_ends_with_its_time_whatever_the_server_does(slow: Reply) -> None:
+    began = time.monotonic()
+    message = error_of([slow], ModelUnavailable, timeout_s=0.3)
+    assert time.monotonic() - began < 1.5
+    assert "0.3" in message
+
+
+def test_a_stream_ends_with_its_time_too() -> None:
+    slow = says("Paris " * 100, pieces=100, between_s=0.05)
+    arrived: list[str | Completion] = []
+    began = time.monotonic()
+    with asked([slow]) as (model, _), pytest.raises(ModelUnavailable, match="characters of it"):
+        arrived.extend(model.stream(QUESTION, limits=Limits(timeout_s=0.4)))
+    assert time.monotonic() - began < 1.5
+    assert 1 <= len(arrived) < 20
+
+
+def test_an_attempt_can_have_a_time_of_its_own() -> None:
+    script = [says("late", after_s=30.0), says("Paris")]
+    with asked(script, attempt_timeout_s=0.2) as (model, requests):
+        assert model.complete(QUESTION).text == "Paris"
+    assert len(requests) == 2
+
+
+@pytest.mark.parametrize("is_chunked", [True, False])
+def test_a_stream_that_is_cut_off_is_no_answer(is_chunked: bool) -> None:
+    arrived: list[str | Completion] = []
+    with asked([cut_off("Paris it is", after=2, is_chunked=is_chunked)]) as (model, requests):
+        pieces = model.stream(QUESTION)
+        with pytest.raises(ModelUnavailable, match="after 8 characters of it"):
+            arrived.extend(pieces)
+    assert arrived == ["Pari", "s it"]
+    assert len(requests) == 1
+
+
+@pytest.mark.parametrize(
+    "bad", [fails(500), garbage(), cut_off("Paris", after=0), Reply(raw=b"data: [1, 2]\n\n")]
+)
+def test_a_stream_that_fails_before_its_first_piece_is_tried_again(bad: Reply) -> None:
+    with asked([bad, says("Paris")]) as (model, requests):
+        *_, completion = model.stream(QUESTION)
+    assert isinstance(completion, Completion)
+    assert completion.text == "Paris"
+    assert len(requests) == 2
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "{",
+        "[]",
+        "7",
+        '"x"',
+        '{"choices": [null]}',
+        '{"choices": "x"}',
+        '{"error": {"message": "x"}}',
+    ],
+)
+def test_no_event_of_a_stream_makes_anything_but_a_model_error(event: str) -> None:
+    raw = Reply(raw=f"data: {event}\n\n".encode(), headers={"Content-Type": "text/event-stream"})
+    with asked([raw]) as (model, _), pytest.raises(ModelUnavailable):
+        list(model.stream(QUESTION))
+
+
+def test_a_stream_that_nobody_reads_on_leaves_nothing_behind() -> None:
+    with asked([says("Paris " * 50, pieces=50, between_s=0.02)]) as (model, _):
+        pieces = model.stream(QUESTION)
+        assert next(pieces)
+        pieces.close()  # type: ignore[attr-defined]
+    assert not [t.name for t in threading.enumerate() if isinstance(t, threading.Timer)]
+
+
+@pytest.mark.parametrize("ask", [OpenAIModel.complete, lambda *a: list(OpenAIModel.stream(*a))])
+def test_a_key_is_in_no_message_and_no_repr(
+    ask: Callable[..., object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    echoes = refuses(400, f"What do you mean by Bearer {KEY}?")
+    for script, key in (([echoes], KEY), ([says("Paris")], "another")):
+        with asked(script, key=key) as (model, requests), pytest.raises(ModelRefused) as caught:
+            ask(model, QUESTION)
+        assert requests[0].headers["authorization"] == f"Bearer {KEY}"
+        shown = [str(caught.value), repr(caught.value), repr(model), repr(vars(model))]
+        assert not any(KEY in text for text in shown)
+    assert KEY not in "".join(capfd.readouterr())
+
+
+def test_what_the_environment_holds_for_openai_goes_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
+        monkeypatch.setenv(f"OPENAI_{name}", "not-yours")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer not-yours")
+    with asked([says("Paris")], api_key=None, key=None) as (model, requests):
+        model.complete(QUESTION)
+    assert "not-yours" not in json.dumps(dict(requests[0].headers))
+
+
+def test_calls_can_be_made_side_by_side() -> None:
+    slow = says("Paris", after_s=0.3)
+    with asked(lambda request: slow) as (model, requests):
+        began = time.monotonic()
+        threads = [threading.Thread(target=model.complete, args=(QUESTION,)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert time.monotonic() - began < 1.5
+    assert len(requests) == 8
+
+
+def test_half_a_character_in_a_message_does_not_stop_it() -> None:
+    with asked([says("Paris")]) as (model, requests):
+        model.complete([Message(role="user", content="what \ud800 is it")])
+    assert requests[0].last_message == "what ? is it"
+
+
+@pytest.mark.parametrize("limits", [Limits(timeout_s=0.0), Limits(max_tokens=0)])
+def test_limits_that_leave_no_room_are_told_before_the_call(limits: Limits) -> None:
+    with asked([says("Paris")]) as (model, requests), pytest.raises(BudgetExceeded):
+        model.complete(QUESTION, limits=limits)
+    assert requests == []
+
+
+@pytest.mark.parametrize(("base_url", "key"), [("localhost:8000", None), ("http://x/v1", "a\nb")])
+def test_an_address_or_a_key_that_cannot_be_is_told_at_once(base_url: str, key: str | None) -> None:
+    with pytest.raises(ValueError, match="of 'mine' is") as caught:
+        OpenAIModel("mine", base_url, None, PRICES, key)
+    assert key is None or key not in str(caught.value)
