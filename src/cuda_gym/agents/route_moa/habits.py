@@ -15,7 +15,7 @@ __all__ = ["UNKNOWN", "Habit", "log_odds", "probability", "standing"]
 
 _SHRINKAGE = 10.0
 """Scores of one judge that weigh as much as what judges usually do."""
-_LEAST_SPREAD = 0.25
+_LEAST_SPREAD = 0.5
 """A judge that always says the same would otherwise be believed too much when it once does not."""
 _MOST_ODDS = 9.0
 """Log odds; a probability of 1 would be no probability."""
@@ -58,8 +58,8 @@ def standing(score: float, name: str | None, habits: Mapping[str, Habit], usual:
     habit = habits.get(name, UNKNOWN) if name is not None else UNKNOWN
     total = habit.count + _SHRINKAGE
     mean = (habit.count * habit.mean + _SHRINKAGE * usual.mean) / total
-    spread = (habit.count * habit.spread + _SHRINKAGE * usual.spread) / total
-    return (log_odds(score) - mean) / max(spread, _LEAST_SPREAD)
+    variance = (habit.count * habit.spread**2 + _SHRINKAGE * usual.spread**2) / total
+    return (log_odds(score) - mean) / max(math.sqrt(variance), _LEAST_SPREAD)
 
 
 def log_odds(chance: float) -> float:

@@ -79,7 +79,7 @@ def read_reply(text: str, *, shown: Sequence[int] = (), num_answers: int | None 
         return Reading(
             answer=_SCORES.sub("", text).strip(), self_score=None, peer_scores=(None,) * total
         )
-    answer = said["answer"]
+    answer = "" if said["answer"] is None else said["answer"]
     return Reading(
         answer=(answer if isinstance(answer, str) else json.dumps(answer)).strip(),
         self_score=_score(said.get("self_score")),
@@ -113,7 +113,7 @@ def assess(
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
-    """The last object at top level with an `answer` that is not null."""
+    """The last object at top level that has an `answer`."""
     escaped = _ESCAPE.sub(_escape, text)
     found: dict[str, Any] | None = None
     end = 0
@@ -126,7 +126,7 @@ def _last_object(text: str) -> dict[str, Any] | None:
             value, end = _DECODER.raw_decode(escaped, place.start())
         except (ValueError, RecursionError):
             continue
-        if value.get("answer") is not None:
+        if "answer" in value:
             found = value
     return found
 
