@@ -23,7 +23,10 @@ from cuda_gym.agents.route_moa.roster import Roster
 from cuda_gym.errors import ModelError, ModelUnavailable
 from cuda_gym.models.model import Completion, Limits, Usage
 
-__all__ = ["Called", "NoAnswer", "call_side_by_side"]
+__all__ = ["NOTHING", "Called", "NoAnswer", "call_side_by_side", "usage_of"]
+
+NOTHING = Usage(prompt_tokens=0, completion_tokens=0)
+"""What a call used that was refused."""
 
 _GRACE_S = 0.1
 """A model ends its call in time and says why; only one that does not is left behind."""
@@ -36,6 +39,12 @@ class NoAnswer(ModelUnavailable):
         super().__init__(message)
         self.bill = bill
         """Of what was called in vain."""
+
+
+def usage_of(error: ModelError) -> Usage:
+    """What a failed call used: an error may know it, as `usage`; others are of calls that were refused."""
+    usage = getattr(error, "usage", None)
+    return usage if isinstance(usage, Usage) else NOTHING
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +124,7 @@ class _Outcome:
 
     call: Call
     completion: Completion | None = None
-    usage: Usage = field(default_factory=lambda: Usage(prompt_tokens=0, completion_tokens=0))
+    usage: Usage = NOTHING
     """Of a call without completion, as far as it is known."""
     failure: str = ""
     latency_s: float
@@ -180,7 +189,7 @@ class _Asking:
         expected_usd = 0.0
         while len(batch) < wanted and (following := next(self._waiting, None)):
             rank, call = following
-            if _fits(call, expected_usd, left):
+            if call.fits(left, taken_usd=expected_usd):
                 batch.append((rank, call))
                 expected_usd += call.expected_usd
             else:
@@ -239,19 +248,12 @@ class _Asking:
         self._ledger.hold(usd)
 
 
-def _fits(call: Call, taken_usd: float, left: Budget) -> bool:
-    if left.usd is not None and taken_usd + call.expected_usd > left.usd:
-        return False
-    return left.seconds is None or call.expected_s <= left.seconds
-
-
 def _failed(error: ModelError, running: _Running) -> _Outcome:
-    """An error may know what the call used and how long it took, as `usage` and `latency_s`."""
-    usage = getattr(error, "usage", None)
+    """An error may know how long the call took, as `latency_s`."""
     latency_s = getattr(error, "latency_s", None)
     return _Outcome(
         call=running.call,
-        usage=usage if isinstance(usage, Usage) else Usage(prompt_tokens=0, completion_tokens=0),
+        usage=usage_of(error),
         failure=f"{type(error).__name__}: {error}",
         latency_s=time.perf_counter() - running.started if latency_s is None else latency_s,
     )

@@ -1,38 +1,34 @@
-"""The mixture: route, propose side by side, assess, exit or go on, aggregate."""
+"""The mixture: route, propose side by side, assess, exit or go on, aggregate.
+
+Covered: an answer stands without an aggregator where a model is likely enough right, where all of a layer agree,
+where there is only one, or where the budget is used up; the aggregator is the best-ranked model that fits, and if
+none gives an answer, the best proposal stands. Every call is billed, whatever became of it.
+Not covered: an aggregator that breaks off in the middle of a stream; what is said cannot be taken back, so
+that is an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 
+from cuda_gym.agents.route_moa.agreement import Same, same_answer
 from cuda_gym.agents.route_moa.answers import Answer, Scorer
+from cuda_gym.agents.route_moa.calls import NoAnswer, call_side_by_side
+from cuda_gym.agents.route_moa.course import Course
+from cuda_gym.agents.route_moa.crew import Crew
+from cuda_gym.agents.route_moa.ledger import Call
+from cuda_gym.agents.route_moa.plan import MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights
-from cuda_gym.agents.route_moa.ranking import Budget, Preferences
+from cuda_gym.agents.route_moa.prompts import Step
 from cuda_gym.agents.route_moa.roster import Roster
-from cuda_gym.models.model import Limits, Model
+from cuda_gym.agents.route_moa.streaming import stream_one
+from cuda_gym.models.model import Completion, Model
 
 __all__ = ["Mixture", "MixturePlan"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class MixturePlan:
-    """How a mixture goes about a query."""
-
-    width: int = 3
-    """Proposers of a layer."""
-    max_layers: int = 3
-    """Of proposers; the aggregator comes on top."""
-    exit_posterior: float = 0.9
-    """A belief at or above ends the layers: that answer stands."""
-    exits_on_unanimity: bool = True
-    """Whether equal answers of all proposers of a layer end it; one of them stands."""
-    preferences: Preferences = field(default_factory=Preferences)
-    budget: Budget = field(default_factory=Budget)
-    limits: Limits = field(default_factory=Limits)
-
-
 class Mixture:
-    """Answers queries with the models of a roster.
+    """Answers queries with the models of a roster. Safe to use from several threads.
 
     Args:
         roster: Which models there are.
@@ -40,6 +36,11 @@ class Mixture:
         scorer: Rates them by the query.
         weights: Of the evidence that answers give.
         plan: How to go about it.
+        same: Whether two answers say the same.
+        completion_tokens: What each model usually writes, for its expected cost and latency.
+
+    Raises:
+        RosterError: a model of the roster is not among the models.
     """
 
     def __init__(
@@ -50,18 +51,83 @@ class Mixture:
         *,
         weights: PosteriorWeights,
         plan: MixturePlan | None = None,
+        same: Same = same_answer,
+        completion_tokens: Mapping[str, float] | None = None,
     ) -> None:
-        self._roster = roster
-        self._models = models
+        self._plan = plan or MixturePlan()
         self._scorer = scorer
         self._weights = weights
-        self._plan = plan or MixturePlan()
+        self._crew = Crew(
+            roster=roster,
+            models=models,
+            limits=self._plan.limits,
+            completion_tokens=completion_tokens or {},
+            same=same,
+        )
+
+    @property
+    def name(self) -> str:
+        """As a method among others."""
+        return "RouteMoA"
 
     def answer(self, query: str) -> Answer:
         """Answer one query.
 
         Raises:
-            ModelError: no model gave an answer; the bill so far is in its `bill`.
-            ContextExceeded: the query is longer than every model reads.
+            NoAnswer: no model gave an answer; the bill so far is in its `bill`.
+            ContextExceeded: the query is longer than every model reads; nothing was called.
+            BudgetExceeded: no call is expected to fit into the budget; nothing was called.
         """
-        raise NotImplementedError
+        course = self._set_out(query)
+        exit_reason, standing = course.run()
+        if standing is not None:
+            return course.answer(standing.text, exit_reason)
+        called = call_side_by_side(
+            self._aggregations(course),
+            wanted=1,
+            ledger=course.ledger,
+            roster=self._crew.roster,
+            billed_for="aggregator",
+        )
+        for completion in called.completions:
+            return course.answer(completion.text.strip(), exit_reason, aggregator=completion.model)
+        return course.answer(course.best.text, exit_reason if called.failed else "budget")
+
+    def stream(self, query: str) -> Iterator[str | Answer]:
+        """Pieces of the final answer as they come, then the answer as `answer` would have given it.
+
+        Where one answer stands it is one piece. The pieces together are the answer's text, but for
+        white space around it.
+
+        Raises:
+            NoAnswer: as `answer`; or the aggregator broke off in the middle.
+            ContextExceeded: as `answer`.
+            BudgetExceeded: as `answer`.
+        """
+        course = self._set_out(query)
+        exit_reason, standing = course.run()
+        if standing is not None:
+            yield standing.text
+            yield course.answer(standing.text, exit_reason)
+            return
+        calls_before = len(course.bill.lines)
+        try:
+            for item in stream_one(
+                self._aggregations(course), ledger=course.ledger, billed_for="aggregator"
+            ):
+                if isinstance(item, Completion):
+                    yield course.answer(item.text.strip(), exit_reason, aggregator=item.model)
+                    return
+                yield item
+        except NoAnswer as error:
+            raise NoAnswer(str(error), course.bill) from error
+        has_failed = len(course.bill.lines) > calls_before
+        yield course.best.text
+        yield course.answer(course.best.text, exit_reason if has_failed else "budget")
+
+    def _set_out(self, query: str) -> Course:
+        return Course(query, self._crew, self._scorer, weights=self._weights, plan=self._plan)
+
+    def _aggregations(self, course: Course) -> Iterator[Call]:
+        texts = [proposal.text for proposal in course.last]
+        return self._crew.calls(course.aggregators(), Step.AGGREGATE, course.query, texts)

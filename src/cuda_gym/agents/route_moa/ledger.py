@@ -48,6 +48,10 @@ class Call:
         """Of the whole call."""
         return self.entry.speed.latency_s(min(self.expected_tokens, self.limits.max_tokens))
 
+    def fits(self, left: Budget, *, taken_usd: float = 0.0) -> bool:
+        """Whether it is expected to cost no more than is left, less what others take, and to end in time."""
+        return left.allows(usd=taken_usd + self.expected_usd, seconds=self.expected_s)
+
     def within(self, usd: float | None, seconds: float | None) -> Limits:
         """Its limits, as far as the context, a sum of money and a time go."""
         room = max(1, self.entry.context_tokens - self.prompt.tokens)
