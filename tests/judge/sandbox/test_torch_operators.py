@@ -165,7 +165,7 @@ def test_what_computes_is_refused_however_it_is_reached(expression: str, context
     name = FORBIDDEN[expression]
     assert answer is not None
     assert answer.startswith("RuntimeError: ")
-    assert f"{name} is not allowed in forward: " in answer
+    assert f"{name} is not allowed in forward or prepare: " in answer
     assert name in results()["seen"]
 
 

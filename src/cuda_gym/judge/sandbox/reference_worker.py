@@ -63,14 +63,15 @@ class ReferenceWorker:
             CudaGymError: what the method raised; when it is asked.
             WorkerLost: it is gone or silent.
         """
-        answers: list[Reply | Fault] = []
+        was_asked = False
 
         def answer() -> tuple[Tree, tuple[int, ...]]:
+            nonlocal was_asked
+            was_asked = True
             with self._loss_told(method, deadline_s):
                 reply, descriptors = self._channel.receive(
                     Reply, Fault, deadline=time.monotonic() + deadline_s
                 )
-            answers.append(reply)
             if isinstance(reply, Fault):
                 kind = getattr(cuda_gym.errors, reply.error, WorkerLost)
                 error: CudaGymError = kind(reply.message)
@@ -83,7 +84,7 @@ class ReferenceWorker:
             try:
                 yield answer
             except BaseException:
-                if not answers:  # nobody may take it for the answer to something else
+                if not was_asked:  # nobody may take it for the answer to something else
                     with contextlib.suppress(CudaGymError):
                         for descriptor in answer()[1]:
                             os.close(descriptor)

@@ -181,7 +181,7 @@ def _refuser(
         f"{_ADVICE.get(base, _KERNEL_ADVICE)}. Allowed are allocation (torch.empty, empty_like, "
         "zeros, ...) and views (view, permute, ...)."
     )
-    message = f"{spoken} is not allowed in forward: {advice}"
+    message = f"{spoken} is not allowed in forward or prepare: {advice}"
 
     def refuse(*args: object, **kwargs: object) -> NoReturn:  # noqa: ARG001
         on_refusal(spoken, advice)
