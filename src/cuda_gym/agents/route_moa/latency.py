@@ -53,7 +53,9 @@ def route_s(
 def _served_s(queue: Sequence[TimedCall], roster: Roster) -> float:
     limits = (roster[call.model].max_parallel for call in queue)
     places = min((limit for limit in limits if limit is not None), default=len(queue))
-    free_s = [0.0] * min(places, len(queue))
+    if places >= len(queue):
+        return max(call.starts_s + call.latency_s for call in queue)
+    free_s = [0.0] * places
     end_s = 0.0
     for call in sorted(queue, key=lambda call: call.starts_s):
         done_s = max(heapq.heappop(free_s), call.starts_s) + call.latency_s

@@ -12,8 +12,9 @@ adds is overrated, the more so the more alike the models are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from cuda_gym.agents.route_moa.answers import Belief
 from cuda_gym.agents.route_moa.latency import TimedCall, layer_s
@@ -87,6 +88,9 @@ class Expected:
 DEFAULT_EXPECTED = Expected(prompt_tokens=500.0, completion_tokens=500.0)
 """Where nothing is known of any model; where something is, others are taken to be like the mean of those."""
 
+_MOST_FIRST = 6  # models that a set is grown from: the decision is to take milliseconds
+_ROUNDING = 1e-12  # by which a set is no better than another
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked:
@@ -125,22 +129,14 @@ def rank(
     """
     stranger = _stranger([beliefs[name] for name in roster.names if name in beliefs])
     usual = _usual([expected[name] for name in roster.names if name in expected])
-    ranked = (
-        _ranked(
-            entry,
-            beliefs.get(entry.name, stranger),
-            expected.get(entry.name, usual),
-            preferences,
-        )
-        for entry in roster
-    )
     limit = budget or Budget()
-    return tuple(
-        sorted(
-            (one for one in ranked if limit.allows(usd=one.cost_usd, seconds=one.latency_s)),
-            key=lambda one: (-one.utility, one.cost_usd, one.model),
-        )
-    )
+    places = []
+    for entry in roster:
+        belief, call = beliefs.get(entry.name, stranger), expected.get(entry.name, usual)
+        one = _ranked(entry, belief, call, preferences)
+        if limit.allows(usd=one.cost_usd, seconds=one.latency_s):
+            places.append(one)
+    return tuple(sorted(places, key=lambda one: (-one.utility, one.cost_usd, one.model)))
 
 
 def choose_layer(
@@ -152,37 +148,40 @@ def choose_layer(
     roster: Roster | None = None,
     budget: Budget | None = None,
 ) -> tuple[Ranked, ...]:
-    """The models to call side by side, at most `width`: as a set, not as the first few of the order.
+    """The models to call side by side, at most `width`: as a set, in the order of `ranked`.
 
-    Greedy: the next is the one that adds most to the expected utility of those taken, which is the
-    chance that at least one of them is right, less what all cost, less the slowest's seconds. So a
-    model adds its chance where all others fail, its whole cost, and only the seconds by which it is
-    slower than they. Where only being right counts, this is the order of `rank`.
+    The utility of a set is the chance that at least one of its models is right, less what all cost,
+    less the slowest's seconds. So a model adds its chance where all others fail, its whole cost, and
+    only the seconds by which it is slower than they. Where only being right counts, the set is the first
+    few of the order.
+
+    Greedy, from several first models: each set grows by what adds most to it until nothing adds
+    anything, and the best is taken. One first model would not do: a dear one that is likely right pays
+    alone, where two cheap ones pay more. Some best set has a model of the Pareto front.
 
     Args:
         ranked: From `rank`.
         width: How many at most.
         preferences: As for `rank`.
-        at_least: So many are taken, also where a further one costs more than it adds: agreement, for one,
-            needs two.
+        at_least: So many are taken, also where a further one costs more than it adds (agreement
+            needs two), but none that the budget forbids.
         roster: Where given, calls queue at endpoints that take only so many at once.
         budget: For the layer as a whole.
     """
-    taken: list[Ranked] = []
-    left = list(ranked)
-    while left and len(taken) < width:
-        gains = [
-            (gain, -one.cost_usd, one)
-            for one, gain in _gains(taken, left, preferences, roster, budget or Budget())
-        ]
-        if not gains:
-            break
-        best, _, one = max(gains, key=lambda gain: gain[:2])
-        if best <= 0 and len(taken) >= at_least:
-            break
-        taken.append(one)
-        left.remove(one)
-    return tuple(taken)
+    limit = budget or Budget()
+    time_counts = preferences.seconds > 0 or limit.seconds is not None
+    if roster is not None and not (time_counts and any(one.max_parallel for one in roster)):
+        roster = None  # nobody waits, or nobody minds
+    gains = partial(_gains, preferences, roster, limit)
+    fit = [one for one in ranked if limit.allows(usd=one.cost_usd, seconds=one.latency_s)]
+    best: Sequence[Ranked] = ()
+    best_worth = (0, 0.0)
+    for first in pareto_front(fit)[:_MOST_FIRST] if width > 0 else ():
+        taken, worth = _grown(first, fit, width, at_least, gains)
+        full = min(len(taken), at_least)
+        if full > best_worth[0] or (full == best_worth[0] and worth > best_worth[1] + _ROUNDING):
+            best, best_worth = taken, (full, worth)
+    return tuple(one for one in ranked if one in best)
 
 
 def pareto_front(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
@@ -238,40 +237,64 @@ def _usual(known: Sequence[Expected]) -> Expected:
     )
 
 
+def _grown(
+    first: Ranked,
+    ranked: Sequence[Ranked],
+    width: int,
+    at_least: int,
+    gains: Callable[[Sequence[Ranked], Sequence[Ranked]], Sequence[float]],
+) -> tuple[Sequence[Ranked], float]:
+    """The set that grows from one model by what adds most, as long as that adds anything; and its utility."""
+    taken = [first]
+    (worth,) = gains([], taken)
+    left = [one for one in ranked if one is not first]
+    while left and len(taken) < width:
+        gain, _, place = max(
+            (gain, -one.cost_usd, -place)
+            for place, (one, gain) in enumerate(zip(left, gains(taken, left), strict=True))
+        )
+        if gain == -math.inf or (gain <= 0 and len(taken) >= at_least):
+            break
+        taken.append(left.pop(-place))
+        worth += gain
+    return taken, worth
+
+
 def _gains(
-    taken: Sequence[Ranked],
-    left: Sequence[Ranked],
     preferences: Preferences,
     roster: Roster | None,
     budget: Budget,
-) -> Iterator[tuple[Ranked, float]]:
-    """What each of those left would add, where the layer stays within the budget."""
+    taken: Sequence[Ranked],
+    left: Sequence[Ranked],
+) -> Sequence[float]:
+    """What each of those left adds to the utility of a set; minus infinity where it is over the budget."""
     all_fail = math.prod(1 - one.right for one in taken)
     paid_usd = math.fsum(one.cost_usd for one in taken)
     before_s = _together_s(taken, roster)
+    gains = []
     for one in left:
-        after_s = _together_s([*taken, one], roster)
-        if budget.allows(usd=paid_usd + one.cost_usd, seconds=after_s):
-            price = preferences.usd * one.cost_usd + preferences.seconds * (after_s - before_s)
-            yield one, all_fail * one.right + one.bonus - price
+        after_s = max(before_s, one.latency_s)
+        if roster is not None and _waits(one, taken, roster):
+            after_s = _together_s([*taken, one], roster)
+        price = preferences.usd * one.cost_usd + preferences.seconds * (after_s - before_s)
+        fits = budget.allows(usd=paid_usd + one.cost_usd, seconds=after_s)
+        gains.append(all_fail * one.right + one.bonus - price if fits else -math.inf)
+    return gains
+
+
+def _waits(one: Ranked, others: Sequence[Ranked], roster: Roster) -> bool:
+    url = roster[one.model].base_url
+    return url is not None and any(roster[other.model].base_url == url for other in others)
 
 
 def _together_s(calls: Sequence[Ranked], roster: Roster | None) -> float:
     if roster is None:
         return max((call.latency_s for call in calls), default=0.0)
-    return layer_s(
-        [TimedCall(model=call.model, latency_s=call.latency_s) for call in calls], roster
-    )
+    timed = [TimedCall(model=call.model, latency_s=call.latency_s) for call in calls]
+    return layer_s(timed, roster)
 
 
 def _beats(one: Ranked, other: Ranked) -> bool:
-    no_worse = (
-        one.right >= other.right
-        and one.cost_usd <= other.cost_usd
-        and one.latency_s <= other.latency_s
-    )
-    return no_worse and (one.right, one.cost_usd, one.latency_s) != (
-        other.right,
-        other.cost_usd,
-        other.latency_s,
-    )
+    cheaper_usd, faster_s = other.cost_usd - one.cost_usd, other.latency_s - one.latency_s
+    better = (one.right - other.right, cheaper_usd, faster_s)
+    return min(better) >= 0 and max(better) > 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -175,10 +175,8 @@ class Roster:
                 f"{name!r} cannot have answered in {latency_s} s, its first token after {first_token_s} s"
             )
         entry = self[name]
-        faster = replace(
-            entry, speed=_measured(entry.speed, latency_s, completion_tokens, first_token_s)
-        )
-        entries = (faster if other is entry else other for other in self)
+        speed = _measured(entry.speed, latency_s, completion_tokens, first_token_s)
+        entries = (replace(other, speed=speed) if other is entry else other for other in self)
         return Roster(tuple(entries), router=self.router)
 
     def __getitem__(self, name: str) -> RosterEntry:
@@ -248,12 +246,12 @@ def _measured(
 def _list_fault(entries: tuple[RosterEntry, ...]) -> str | None:
     if not entries:
         return "a roster needs one model or more, and has none"
-    before: list[RosterEntry] = []
-    for entry in entries:
-        for _, fault in (*_entry_faults(entry), *_second_of_a_name(entry, before)):
-            return fault
-        before.append(entry)
-    return None
+    faults = (
+        fault
+        for number, entry in enumerate(entries)
+        for _, fault in (*_entry_faults(entry), *_second_of_a_name(entry, entries[:number]))
+    )
+    return next(faults, None)
 
 
 def _entry_faults(entry: RosterEntry) -> Iterator[tuple[str, str]]:
@@ -282,19 +280,16 @@ def _entry_faults(entry: RosterEntry) -> Iterator[tuple[str, str]]:
         if not (math.isfinite(value) and value >= 0):
             yield key, f"the model {name} has {key} {value}; it is a finite number from 0 on"
     if entry.base_url is not None and not entry.base_url.startswith(("http://", "https://")):
-        yield (
-            "base_url",
-            f"the model {name} has the base_url {entry.base_url!r}; it starts with http:// or https://",
-        )
+        fact = f"the model {name} has the base_url {entry.base_url!r}"
+        yield "base_url", f"{fact}; it starts with http:// or https://"
 
 
-def _second_of_a_name(entry: RosterEntry, before: list[RosterEntry]) -> Iterator[tuple[str, str]]:
+def _second_of_a_name(
+    entry: RosterEntry, before: Sequence[RosterEntry]
+) -> Iterator[tuple[str, str]]:
     if any(entry.name == other.name for other in before):
-        yield (
-            "name",
-            f"two models have the name {entry.name!r}; give one another, and say with served_as what its"
-            " endpoint calls it",
-        )
+        fact = f"two models have the name {entry.name!r}"
+        yield "name", f"{fact}; give one another, and say with served_as what its endpoint calls it"
 
 
 def _router_fault(router: RouterPrice) -> str | None:

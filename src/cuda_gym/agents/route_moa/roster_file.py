@@ -128,7 +128,7 @@ def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
         raise RosterError(f"{path}: the roster is no UTF-8 text, at byte {error.start}") from None
     try:
         return text, tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also of a number with thousands of digits
         raise RosterError(f"{path}: the roster is no TOML: {error}") from None
 
 
@@ -160,7 +160,8 @@ def _check_keys(table: Table, kinds: Mapping[str, str], needed: Mapping[str, str
             )
         if not _is(value, kinds[key]):
             raise RosterError(
-                f"{table.place(key)}: {key} is {kinds[key]}, not of type {type(value).__name__}"
+                f"{table.place(key)}: {key} is {kinds[key]}, not {str(value)[:60]!r} of type"
+                f" {type(value).__name__}"
             )
     missing = [key for key in needed if key not in table.values]
     if missing:
@@ -174,7 +175,9 @@ def _is(value: object, kind: str) -> bool:
         return isinstance(value, str)
     if isinstance(value, bool):  # Python takes it for a whole number
         return False
-    return isinstance(value, int if kind == _WHOLE else (int, float))
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63  # as TOML has them
+    return kind == _NUMBER and isinstance(value, float)
 
 
 def _value(value: object) -> str:
