@@ -152,6 +152,31 @@ def test_agreement_after_reading_each_other_counts_only_by_a_weight_of_its_own()
     assert PRIOR["a"].mean < after["a"].mean < early["a"].mean
 
 
+def test_a_question_that_looks_hard_is_hard_for_models_that_were_not_asked() -> None:
+    asked = [proposal("a", None), proposal("b", None)]
+    weights = replace(WEIGHTS, ease=0.8)
+    means = []
+    for share in (0.0, 1.0):
+        after = update(PRIOR, asked, peers=[None] * 2, agreement=[share] * 2, weights=weights)
+        assert after["c"].weight == PRIOR["c"].weight
+        means.append(after["c"].mean)
+    assert means[0] < PRIOR["c"].mean < means[1]
+    assert after["c"].mean < after["a"].mean
+
+
+def test_ease_is_fitted_on_models_that_were_not_asked() -> None:
+    asked = list(simulated(500, seed=5))
+    rng = random.Random(6)
+    others = [
+        replace(record, self_score=None, answered=False, right=float(rng.random() < chance))
+        for record in asked
+        for chance in [probability(log_odds(record.prior) + 2 * ((record.agreement or 0.0) - 0.5))]
+    ]
+    weights = fit(asked + others)
+    assert weights.ease > 0.3
+    assert weights.agreement == pytest.approx(fit(asked).agreement, abs=0.05)
+
+
 @pytest.mark.parametrize("score", [0.0, 1.0])
 def test_a_belief_stays_a_probability_whatever_is_claimed(score: float) -> None:
     weights = replace(WEIGHTS, self_score=50.0)

@@ -1,13 +1,14 @@
 """What answers tell about models, put together with the prior in one formula.
 
-For each model m that has answered, in log odds:
+For each model m, in log odds:
 
-    logit p(m) = logit prior(m) + a z(self) + b z(peer) + [c z(agreement) + d - e logit prior(m)]
+    logit p(m) = logit prior(m) + a z(self) + b z(peer) + [c z(agreement) + d - e logit prior(m)] + f z(ease)
     z(s)       = (logit s - usual) / spread
 
     self        what the model says of its answer
     peer        what the judge says of it
     agreement   the share of the other proposals of its layer that say the same
+    ease        where m has not answered: the mean agreement of the first layer, which tells a hard question
 
 `usual` and `spread` are the mean and standard deviation of such log odds: of this model where it scores
 itself, of this judge where it scores others, of all where answers agree. So a judge that praises
@@ -19,10 +20,10 @@ In later layers models have read each other and agree more easily, which proves 
 there, and c is 0 where no such answers were fitted. Of several answers of one model the newest score of
 each kind counts.
 
-A model that has not answered keeps its prior, and with it its place: when those rated above it fall, it is
-next, so that a bad prior can recover.
+A model that has not answered keeps its place: what is said of the question moves all of them alike, and
+when those rated above it fall further, it is next. So a bad prior can recover.
 
-Not covered: evidence of one question that bears on models which did not answer it, such as that it is hard.
+Not covered: who agrees with whom. Two models of one family share their mistakes.
 """
 
 from __future__ import annotations
@@ -34,16 +35,15 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-import numpy as np
-
 from cuda_gym.agents.route_moa.answers import Belief, Proposal
 from cuda_gym.agents.route_moa.habits import UNKNOWN, Habit, log_odds, probability, standing
+from cuda_gym.agents.route_moa.logistic import regress
 from cuda_gym.errors import RosterError
 
 __all__ = ["AGREEMENT_ALONE", "Evidence", "PosteriorWeights", "Record", "fit", "update"]
 
 _AGREEMENT = {"agreement", "later_agreement"}
-_KINDS = ("self_score", "peer_score", "agreement", "later_agreement")
+_KINDS = ("self_score", "peer_score", "agreement", "later_agreement", "ease")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +58,8 @@ class PosteriorWeights:
     """In the first layer."""
     later_agreement: float = 0.0
     """In the others."""
+    ease: float = 0.0
+    """Of the first layer's agreement, for models that have not answered."""
     bias: float = 0.0
     usual_agreement: Habit = UNKNOWN
     usual_later_agreement: Habit = UNKNOWN
@@ -97,13 +99,14 @@ class PosteriorWeights:
 
 
 AGREEMENT_ALONE = PosteriorWeights(
-    prior=0.62,
-    agreement=1.45,
-    bias=0.37,
-    usual_agreement=Habit(mean=0.25, squares=2200.0, count=1000),
+    prior=0.56,
+    agreement=1.5,
+    ease=0.86,
+    bias=0.48,
+    usual_agreement=Habit(mean=0.29, squares=2190.0, count=1000),
 )
 """For whoever has no answers of known questions to fit on. From recorded answers of 15 models to MMLU-Pro and of
-28 to ZeroEval, two to five to a question; held out, three that agree are right in 89 and 97 of 100 and rated 0.88
+28 to ZeroEval, two to five to a question; held out, three that agree are right in 89 and 97 of 100 and rated 0.90
 and 0.94. Nobody recorded what models say of answers: such scores count for nothing here."""
 
 
@@ -121,6 +124,8 @@ class Evidence:
     others: int = 0
     """How many there are."""
     layer: int = 0
+    answered: bool = True
+    """False of a model that was not called: then agreement is the mean of the first layer's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +147,7 @@ def update(
     weights: PosteriorWeights,
     judges: Sequence[str | None] = (),
 ) -> dict[str, Belief]:
-    """The beliefs after all layers so far; models that did not run keep theirs.
+    """The beliefs after all layers so far; models that did not run keep theirs, but for the question's ease.
 
     It starts from the prior each time: pass the scorer's beliefs and every proposal of the query, not
     the beliefs of the last update, which have their evidence in them already.
@@ -173,9 +178,11 @@ def update(
         if found := _weighted(_terms(seen, weights), weights):
             answers[proposal.model] += 1
             terms.setdefault(proposal.model, {}).update(found)
+    ease = _weighted(_terms(_ease(proposals, agreement), weights), weights)
+    called = {proposal.model for proposal in proposals}
     return {
-        model: _posterior(belief, terms[model], weights, answers[model])
-        if model in terms
+        model: _posterior(belief, found, weights, answers[model])
+        if (found := terms.get(model, {}) if model in called else ease)
         else belief
         for model, belief in beliefs.items()
     }
@@ -199,9 +206,9 @@ def fit(records: Sequence[Record], *, l2: float = 1.0) -> PosteriorWeights:
         rows.append((odds * agrees, *(terms.get(kind, 0.0) for kind in _KINDS), agrees))
         offsets.append(odds * (1 - agrees))
         targets.append(record.right)
-    start = np.array([1.0, *[0.0] * len(_KINDS), 0.0])
-    found = _regress(np.array(rows), np.array(offsets), np.array(targets), start=start, l2=l2)
-    prior, self_score, peer_score, agreement, later_agreement, bias = found
+    start = [1.0, *[0.0] * len(_KINDS), 0.0]
+    found = regress(rows, targets, offsets=offsets, start=start, l2=l2)
+    prior, self_score, peer_score, agreement, later_agreement, ease, bias = found
     return replace(
         usual,
         prior=prior,
@@ -209,6 +216,7 @@ def fit(records: Sequence[Record], *, l2: float = 1.0) -> PosteriorWeights:
         peer_score=peer_score,
         agreement=agreement,
         later_agreement=later_agreement,
+        ease=ease,
         bias=bias,
     )
 
@@ -220,6 +228,17 @@ def _posterior(
     if "agreement" in terms:
         odds = weights.prior * odds + weights.bias
     return Belief(mean=probability(odds + sum(terms.values())), weight=belief.weight + answers)
+
+
+def _ease(proposals: Sequence[Proposal], agreement: Sequence[float | None]) -> Evidence:
+    """What the first layer tells of models that have not answered."""
+    shares = [
+        share
+        for proposal, share in zip(proposals, agreement, strict=True)
+        if proposal.layer == 0 and share is not None
+    ]
+    mean = sum(shares) / len(shares) if shares else None
+    return Evidence(model="", agreement=mean, others=len(shares) - 1, answered=False)
 
 
 def _weighted(terms: Mapping[str, float], weights: PosteriorWeights) -> dict[str, float]:
@@ -241,8 +260,10 @@ def _terms(seen: Evidence, weights: PosteriorWeights) -> dict[str, float]:
         habits = weights.peer_habits
         terms["peer_score"] = standing(score, seen.judge, habits, weights.usual_peer)
     if (share := _smooth(seen)) is not None:
-        kind = "later_agreement" if seen.layer else "agreement"
-        terms[kind] = standing(share, None, {}, getattr(weights, f"usual_{kind}"))
+        is_later = seen.layer > 0
+        usual = weights.usual_later_agreement if is_later else weights.usual_agreement
+        kind = "later_agreement" if is_later else "agreement"
+        terms[kind if seen.answered else "ease"] = standing(share, None, {}, usual)
     return terms
 
 
@@ -259,7 +280,7 @@ def _usual(records: Sequence[Record]) -> PosteriorWeights:
     judges: defaultdict[str, Habit] = defaultdict(Habit)
     usual: defaultdict[str, Habit] = defaultdict(Habit)
     for seen in records:
-        if (share := _smooth(seen)) is not None:
+        if (share := _smooth(seen)) is not None and seen.answered:
             kind = "later" if seen.layer else "first"
             usual[kind] = usual[kind].with_score(share)
         if (score := seen.self_score) is not None:
@@ -277,20 +298,3 @@ def _usual(records: Sequence[Record]) -> PosteriorWeights:
         self_habits=dict(selves),
         peer_habits=dict(judges),
     )
-
-
-def _regress(
-    rows: np.ndarray, offsets: np.ndarray, targets: np.ndarray, *, start: np.ndarray, l2: float
-) -> tuple[float, ...]:
-    """Newton's method on the logistic loss plus l2/2 times the squared distance from the start."""
-    weights = start.copy()
-    penalty = l2 * np.eye(len(start))
-    for _ in range(50):
-        right = 1 / (1 + np.exp(-np.clip(rows @ weights + offsets, -30, 30)))
-        gradient = rows.T @ (right - targets) + penalty @ (weights - start)
-        curvature = (rows * (right * (1 - right))[:, None]).T @ rows + penalty
-        step = np.linalg.solve(curvature, gradient)
-        weights -= step / max(1.0, float(np.abs(step).max()))
-        if np.abs(step).max() < 1e-9:
-            break
-    return tuple(float(weight) for weight in weights)
