@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -61,11 +61,13 @@ def threads_of_a_server() -> list[str]:
     return [name for name in names if "process_request" in name or name == "an answer"]
 
 
-def soon(is_so: Any) -> bool:
+def soon(is_so: Callable[[], bool]) -> bool:
     end = time.monotonic() + 5
-    while not is_so() and time.monotonic() < end:
+    while time.monotonic() < end:
+        if is_so():
+            return True
         time.sleep(0.005)
-    return bool(is_so())
+    return False
 
 
 def test_an_answer_has_its_text_its_bill_and_its_route() -> None:

@@ -159,11 +159,12 @@ class ChatHandler(JsonWire):
 
     def _check_reader(self) -> None:
         """Whether there is still somebody to answer, and a server to do so."""
+        is_gone = self.is_reader_gone()  # first, since the end of the server looks the same
         if self._service.is_ending.is_set():
             raise RequestError(
                 "The server ends.", status=HTTPStatus.SERVICE_UNAVAILABLE, code="server_ends"
             )
-        if self.is_reader_gone():
+        if is_gone:
             raise ConnectionAbortedError
 
     def _read_body(self) -> bytes:

@@ -56,6 +56,11 @@ class JsonWire(BaseHTTPRequestHandler):
         super().setup()
         self.connection.settimeout(self._idle_s)
 
+    def handle(self) -> None:
+        """Requests until the client has no more, or is gone between two of them."""
+        with contextlib.suppress(ConnectionError):
+            super().handle()
+
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: answers are logged, not lines of HTTP."""
 
