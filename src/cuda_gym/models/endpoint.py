@@ -8,6 +8,7 @@ with it the key. Not covered: another try, see `openai`; how large an answer a s
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import closing
@@ -109,12 +110,13 @@ class Endpoint:
         if failure is not None:
             yield failure
             return
+        from_below = _http_error(events.response)
         with events:
             while True:
                 try:
                     event = next(events, None)
                     piece = None if event is None else read_piece(_plain(event))
-                except (openai.OpenAIError, ValueError, RecursionError) as error:
+                except (openai.OpenAIError, from_below, ValueError, RecursionError) as error:
                     failure = failure_of(error, self.place)
                 if failure is not None or piece is None:
                     break
@@ -167,6 +169,13 @@ class _Arriving:
             remedy="See whether the server streams as OpenAI's does, or ask without a stream.",
             is_passing=True,
         )
+
+
+def _http_error(response: object) -> type[Exception]:
+    """Of the HTTP library below, which is another one by version; 2.0 lets it through from a stream."""
+    below = sys.modules[type(response).__module__.partition(".")[0]]
+    error: type[Exception] = below.HTTPError
+    return error
 
 
 def _plain(event: Any) -> object:

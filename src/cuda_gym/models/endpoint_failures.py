@@ -73,6 +73,8 @@ def failure_of(error: Exception, place: Place) -> Failure:
         if _is_about_context(error.code, error.message):
             return _too_long(error.message, place)
         return _passing(f"it broke off and says {place.without_key(error.message)!r}")
+    if not isinstance(error, (ValueError, RecursionError)):
+        return _passing("the connection failed or was cut off")
     if _is_about_context(None, str(error)):
         return _too_long(str(error), place)
     return _passing(f"what it sent is no completion: {place.without_key(str(error))}")
