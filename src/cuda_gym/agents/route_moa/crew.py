@@ -22,7 +22,19 @@ from cuda_gym.agents.route_moa.roster import Roster, RosterEntry
 from cuda_gym.errors import ContextExceeded, RosterError
 from cuda_gym.models.model import DEFAULT_LIMITS, Limits, Model
 
-__all__ = ["Crew", "Proposed"]
+__all__ = ["Crew", "Proposed", "plain_answer"]
+
+
+def plain_answer(reply: str) -> str:
+    """What a reply hands on that should have been an answer alone.
+
+    Some models go on giving scores when nobody asks; those must not reach the next reader.
+
+    >>> plain_answer('{"answer": "42", "self_score": 0.9}'), plain_answer(' {"answer": 42} ')
+    ('42', '{"answer": 42}')
+    """
+    has_scores = "self_score" in reply or "peer_scores" in reply
+    return read_reply(reply).answer if has_scores else reply.strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +146,7 @@ class Crew:
         def read(text: str, shown: Sequence[int] = ()) -> Reading:
             if step in (Step.FIRST, Step.AGAIN):
                 return read_reply(text, shown=shown, num_answers=len(earlier))
-            return Reading(answer=text.strip(), self_score=None)
+            return Reading(answer=plain_answer(text), self_score=None)
 
         called = call_side_by_side(
             self.calls(names, step, query, [proposal.text for proposal in earlier]),

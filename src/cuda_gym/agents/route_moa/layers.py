@@ -15,7 +15,7 @@ from cuda_gym.agents.route_moa.agreement import Same, same_answer
 from cuda_gym.agents.route_moa.answers import Answer, Scorer
 from cuda_gym.agents.route_moa.calls import NoAnswer, call_side_by_side
 from cuda_gym.agents.route_moa.course import Course
-from cuda_gym.agents.route_moa.crew import Crew
+from cuda_gym.agents.route_moa.crew import Crew, plain_answer
 from cuda_gym.agents.route_moa.ledger import Call
 from cuda_gym.agents.route_moa.plan import MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights
@@ -88,9 +88,11 @@ class Mixture:
             ledger=course.ledger,
             roster=self._crew.roster,
             billed_for="aggregator",
+            answer_in=plain_answer,
         )
         for completion in called.completions:
-            return course.answer(completion.text.strip(), exit_reason, aggregator=completion.model)
+            text = plain_answer(completion.text)
+            return course.answer(text, exit_reason, aggregator=completion.model)
         return course.answer(course.best.text, exit_reason if called.failed else "budget")
 
     def stream(self, query: str) -> Iterator[str | Answer]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from cuda_gym.agents.route_moa.answers import Answer, ExitReason, LayerRecord, Proposal, Route
 from cuda_gym.agents.route_moa.calls import NoAnswer, call_side_by_side
-from cuda_gym.agents.route_moa.crew import Crew
+from cuda_gym.agents.route_moa.crew import Crew, plain_answer
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import Prompt, Step
 from cuda_gym.models.model import Message
@@ -122,9 +122,10 @@ class Trail:
             ledger=self._ledger,
             roster=self.crew.roster,
             billed_for="aggregator",
+            answer_in=plain_answer,
         )
         for completion in called.completions:
-            return self._answer(completion.text.strip(), "last layer", completion.model)
+            return self._answer(plain_answer(completion.text), "last layer", completion.model)
         return self.stands(proposals[0], "last layer")
 
     def stands(self, proposal: Proposal, exit_reason: ExitReason) -> Answer:
