@@ -12,7 +12,7 @@ from filelock import FileLock
 from cuda_gym.core.device import Device
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.judge.judge import Judge, JudgeConfig
-from cuda_gym.judge.profiling.timing import TimingPlan
+from cuda_gym.judge.profiling.timing_plan import TimingPlan
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.toolchains.build_cache import BuildCache
 from cuda_gym.judge.toolchains.cpu import CpuToolchain

@@ -10,7 +10,7 @@ import pytest
 
 from cuda_gym.core.device import Device
 from cuda_gym.judge.judge import Judge, JudgeConfig
-from cuda_gym.judge.profiling.timing import CPU_PLAN, GPU_PLAN, TimingPlan
+from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN, TimingPlan
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 
 DEADLINES = Deadlines(load_s=6.0, run_s=6.0)

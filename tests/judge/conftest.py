@@ -11,7 +11,7 @@ from tests.judge.cuda_cases import RUN_S
 
 from cuda_gym.core.device import Device
 from cuda_gym.judge.judge import Judge, JudgeConfig
-from cuda_gym.judge.profiling.timing import GPU_PLAN
+from cuda_gym.judge.profiling.timing_plan import GPU_PLAN
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 
 

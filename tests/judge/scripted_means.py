@@ -13,7 +13,7 @@ from cuda_gym.core.device import Device
 from cuda_gym.core.task import Task
 from cuda_gym.errors import CudaGymError, WorkerLost
 from cuda_gym.judge.means import Means
-from cuda_gym.judge.profiling.timing import GPU_PLAN
+from cuda_gym.judge.profiling.timing_plan import GPU_PLAN
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.dismissals import Dismissals

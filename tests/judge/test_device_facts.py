@@ -10,7 +10,7 @@ from tests.fake_driver import driver
 from cuda_gym.core.device import Device
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge.device_facts import DeviceFacts, facts_of
-from cuda_gym.judge.profiling.timing import CPU_PLAN, GPU_PLAN
+from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN
 
 
 def facts(folder: Path, device: str = "cuda", **told: str) -> DeviceFacts:

@@ -29,8 +29,8 @@ from cuda_gym.errors import (
 from cuda_gym.judge.head_start import HeadStart
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling import telemetry
+from cuda_gym.judge.profiling.audits import audited_calls
 from cuda_gym.judge.profiling.nvml import energy_between
-from cuda_gym.judge.profiling.race import audited_calls
 from cuda_gym.judge.profiling.roofline import is_below_floor
 from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped
 from cuda_gym.judge.sandbox.device_memory import require_memory

@@ -9,7 +9,7 @@ from cuda_gym.core.device import Device
 from cuda_gym.judge.profiling.gpus import find_gpu
 from cuda_gym.judge.profiling.memory_budget import COPIES, contents_of_card
 from cuda_gym.judge.profiling.memory_seals import seals_future_writes
-from cuda_gym.judge.profiling.timing import CPU_PLAN, GPU_PLAN, REMAPPING_CPU_PLAN, TimingPlan
+from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN, REMAPPING_CPU_PLAN, TimingPlan
 
 __all__ = ["DeviceFacts", "facts_of"]
 

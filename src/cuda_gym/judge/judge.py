@@ -31,8 +31,8 @@ from cuda_gym.judge.compilation import build_submission
 from cuda_gym.judge.device_facts import facts_of
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling import telemetry
-from cuda_gym.judge.profiling.race import audited_calls
-from cuda_gym.judge.profiling.timing import TimingPlan
+from cuda_gym.judge.profiling.audits import audited_calls
+from cuda_gym.judge.profiling.timing_plan import TimingPlan
 from cuda_gym.judge.sandbox.background import Background
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
 from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked

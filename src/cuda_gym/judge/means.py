@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from cuda_gym.core.device import Device
-from cuda_gym.judge.profiling.timing import TimingPlan
+from cuda_gym.judge.profiling.timing_plan import TimingPlan
 from cuda_gym.judge.sandbox.counted_runs import CountedRuns
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock

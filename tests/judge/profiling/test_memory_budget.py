@@ -10,8 +10,7 @@ from cuda_gym.judge.profiling.memory_budget import (
     contents_of_card,
     judgement_bytes,
 )
-from cuda_gym.judge.profiling.race import _most_contents
-from cuda_gym.judge.profiling.timing import GPU_PLAN
+from cuda_gym.judge.profiling.timing_plan import GPU_PLAN
 
 GIB = 1 << 30
 
@@ -33,7 +32,7 @@ def test_every_block_fits_24_gb_with_all_copies(
     assert count >= least
     needed = judgement_bytes(input_bytes=input_bytes, output_bytes=output_bytes, contents=count)
     assert needed <= CONTENTS_BYTES + PROCESSES_BYTES == 24 * GIB
-    assert _most_contents(input_bytes + output_bytes, GPU_PLAN) >= count
+    assert GPU_PLAN.most_contents(input_bytes + output_bytes) >= count
 
 
 def test_a_small_card_gives_a_part_and_a_large_one_no_more_than_is_needed() -> None:

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from cuda_gym.errors import Refused
-from cuda_gym.judge.profiling.race import UNGATED_TIMER, Block, Sealed, race
-from cuda_gym.judge.profiling.timing import GPU_PLAN, Pair, clock_ratios, is_cleared, summarise
+from cuda_gym.judge.profiling.race import UNGATED_TIMER, race
+from cuda_gym.judge.profiling.sides import Block, Sealed
+from cuda_gym.judge.profiling.timing import Pair, clock_ratios, is_cleared, summarise
+from cuda_gym.judge.profiling.timing_plan import GPU_PLAN
 
 PLAN = replace(GPU_PLAN, max_race_s=60.0)
 """However slow the machine is that runs the tests, time is no reason to stop."""

@@ -12,106 +12,18 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from cuda_gym.judge.profiling.audits import Audit, Probed, audited_calls, take_audit
+from cuda_gym.judge.profiling.sides import Block, CandidateSide, ReferenceSide
 from cuda_gym.judge.profiling.timing import (
-    Audit,
     Pair,
-    TimingPlan,
     bootstrap_interval,
     clock_ratios,
     fastest_tenth,
     is_cleared,
     quiet,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Block:
-    """What one side's calls took, in microseconds."""
-
-    call_us: tuple[float, ...]
-    """Of each call, by the device's time; claimed, where it is a submission's."""
-    host_us: tuple[float, ...]
-    """How long each call kept the host."""
-    num_ungated: int
-    """Calls that measure the host, for their gate opened before it was done."""
-    wall_us: float
-    """Of the whole block by our own clock; 0 where nobody looked."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sealed:
-    """A block that our own clock has timed."""
-
-    wall_us: float
-    """From the moment in which its inputs could be read, to the one in which its outputs were there."""
-    was_queued: bool
-    """Whether the host had no part in it."""
-
-
-class ReferenceSide(Protocol):
-    """The compiled reference in its own process."""
-
-    def new_contents(self, count: int, *, spare: bool = False, sealed: bool = False) -> int:
-        """Make `count` inputs that nobody has seen, for the next block of each side.
-
-        Args:
-            count: for calls that are timed.
-            spare: whether there is to be one more, for calls that are dropped.
-            sealed: whether nobody is to read them before `run_sealed`.
-
-        Returns:
-            Bytes of the inputs and outputs of one call.
-        """
-        ...
-
-    def run(self, count: int, *, dropped: int = 0, gate_us: float = 0.0) -> Block:
-        """Call `dropped` times on the spare content, then on the first `count` of the others."""
-        ...
-
-    def empty_us(self, count: int, *, queued: bool) -> float:
-        """What the latest sealed block takes without its calls; its contents are worth nothing afterwards.
-
-        Args:
-            count: Of the calls.
-            queued: Whether its gate opens when all is queued, or at once.
-        """
-        ...
-
-    def check(self, count: int) -> None:
-        """Compare the candidate's outputs for the first `count` contents that are not spare.
-
-        Raises:
-            WrongOutput: one is wrong.
-        """
-        ...
-
-
-class CandidateSide(Protocol):
-    """The submission in its own process."""
-
-    def run(
-        self, count: int, *, dropped: int = 0, gate_us: float = 0.0, dry: bool = False
-    ) -> Block:
-        """Call `dropped` times on the spare content, then on the first `count` of the others.
-
-        Args:
-            count: how many are timed.
-            dropped: how many are not.
-            gate_us: how long the device waits before each call.
-            dry: let a trusted process go through the motions without calling anything.
-        """
-        ...
-
-    def run_sealed(self, count: int, *, queue_s: float) -> Sealed:
-        """Call on each of `count` sealed contents, all of them behind one gate.
-
-        Args:
-            count: how many.
-            queue_s: how long the host may take to hand them over before the gate opens.
-        """
-        ...
+from cuda_gym.judge.profiling.timing_plan import TimingPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,13 +62,15 @@ def race(
     """
     probe = _probe(reference, candidate, plan)
     fastest_us = min(probe.reference_us, best_compile_us or math.inf)
-    most = _most_contents(probe.content_bytes, plan)
+    most = plan.most_contents(probe.content_bytes)
     dropped = plan.dropped_calls if probe.candidate_us < _LONG_CALL_US else 1
     dropped = dropped if most > 1 else 0
     most -= bool(dropped)
     claimed_us = probe.candidate_us
     calls = audited_calls(best_compile_us or probe.reference_us, plan)
-    audits = tuple(_audit(reference, candidate, plan, probe, calls) for _ in range(plan.num_audits))
+    audits = tuple(
+        take_audit(reference, candidate, plan, probe, calls) for _ in range(plan.num_audits)
+    )
     pairs: list[Pair] = []
     start = time.monotonic()
     while not _known(pairs, plan, time.monotonic() - start):
@@ -191,33 +105,15 @@ def race(
     )
 
 
-def audited_calls(compile_us: float, plan: TimingPlan) -> int:
-    """How many calls our own clock times at once, where memory and the host allow so many.
-
-    Args:
-        compile_us: The best time of torch.compile: the number is one of the task, not of a submission.
-        plan: How long the block should be.
-
-    >>> audited_calls(200.0, GPU_PLAN)
-    5
-    """
-    return max(1, min(plan.max_audit_calls, round(plan.audit_us / max(compile_us, 1.0))))
-
-
 @dataclass(frozen=True, kw_only=True)
-class _Probe:
+class _Probe(Probed):
     """What four calls of each side tell."""
 
     first_us: float
-    candidate_us: float
     reference_us: float
-    host_us: float
     gates_us: tuple[float, float]
     """Of the reference, and of the candidate."""
-    waits: bool
-    """Whether the submission waits for the device within a call."""
     timer: str
-    content_bytes: int
 
 
 def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan) -> _Probe:
@@ -226,7 +122,7 @@ def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan)
     first = candidate.run(1, gate_us=gate_us)
     reference.run(1, gate_us=gate_us)
     reference.check(1)
-    count = min(3, _most_contents(content_bytes, plan))
+    count = min(3, plan.most_contents(content_bytes))
     reference.new_contents(count)
     theirs = candidate.run(count, gate_us=gate_us)
     ours = reference.run(count, gate_us=gate_us)
@@ -248,45 +144,6 @@ def _probe(reference: ReferenceSide, candidate: CandidateSide, plan: TimingPlan)
     )
 
 
-def _audit(
-    reference: ReferenceSide,
-    candidate: CandidateSide,
-    plan: TimingPlan,
-    probe: _Probe,
-    most: int,
-) -> Audit:
-    """A block by our own clock, of as many calls as the device takes in ahead.
-
-    Fewer are tried only where what our clock may be off stays small beside a call: nothing else is gained by
-    a block that is not queued, or not said to be.
-    """
-    count = max(1, min(most, _most_contents(probe.content_bytes, plan)))
-    least = _MOST_SLACK * plan.audit_slack_us / max(probe.candidate_us, plan.least_us)
-    while True:
-        audit = _audit_once(reference, candidate, count, probe)
-        fewer = count // 4
-        if audit.was_queued or probe.waits or fewer < max(1.0, least):
-            return audit
-        count = fewer
-
-
-def _audit_once(
-    reference: ReferenceSide, candidate: CandidateSide, count: int, probe: _Probe
-) -> Audit:
-    queue_s = min(_QUEUE_S + _QUEUEING * count * probe.host_us * 1e-6, _MOST_QUEUE_S)
-    queue_s = 0.0 if probe.waits else queue_s
-    reference.new_contents(count, sealed=True)
-    theirs = candidate.run_sealed(count, queue_s=queue_s)
-    reference.run(count)
-    reference.check(count)
-    empty_us = reference.empty_us(count, queued=not probe.waits)
-    return Audit(
-        call_us=max(0.0, theirs.wall_us - empty_us) / count,
-        num_calls=count,
-        was_queued=theirs.was_queued and not probe.waits,
-    )
-
-
 def _gate_us(host_us: float, longest_us: float) -> float:
     return min(longest_us, max(_SHORTEST_GATE_US, _GATE * host_us))
 
@@ -301,18 +158,9 @@ def _num_calls(us: float, plan: TimingPlan, longest: int) -> int:
     return max(2, min(longest, round(plan.block_s * 1e6 / max(us, 1.0))))
 
 
-def _most_contents(content_bytes: int, plan: TimingPlan) -> int:
-    """How many contents there may be at once."""
-    return max(plan.min_contents, plan.max_content_bytes // max(content_bytes, 1))
-
-
 _LONG_CALL_US = 20_000
 """One such call warms all that there is to be warmed."""
 UNGATED_TIMER = "events, ungated: the submission waits for the device"
-_MOST_SLACK = 20.0
-_QUEUE_S, _MOST_QUEUE_S = 0.03, 0.5
-_QUEUEING = 4.0
-"""How long a block may take to be queued, as a multiple of what its calls keep the host."""
 _GATE = 2.0
 """The length of a gate, as a multiple of what a call keeps the host. Where the host outlasts it, the
 reading is the host's: 21.7 us instead of 9.6 (measured)."""

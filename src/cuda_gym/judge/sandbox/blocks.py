@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuda_gym.errors import AgentError, Refused, WorkerLost, WrongOutput
-from cuda_gym.judge.profiling.race import Block, Sealed
+from cuda_gym.judge.profiling.sides import Block, Sealed
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, called
 from cuda_gym.judge.sandbox.messages import (

@@ -18,7 +18,8 @@ from cuda_gym.errors import AgentError, WrongOutput
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.baselines import Baseline
 from cuda_gym.judge.profiling.race import race
-from cuda_gym.judge.profiling.timing import TimingPlan, summarise
+from cuda_gym.judge.profiling.timing import summarise
+from cuda_gym.judge.profiling.timing_plan import TimingPlan
 from cuda_gym.judge.sandbox.blocks import (
     CandidateBlocks,
     Contents,
