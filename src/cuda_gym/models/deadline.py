@@ -1,7 +1,8 @@
 """An end to a call over the network, whatever the other side does.
 
 A time-out of an HTTP client starts anew with every byte, so a server that sends one now and then holds a call for
-ever. Here a timer shuts the call's connections down, which ends any wait for them at once.
+ever. Here a timer shuts the call's connections down, which ends any wait for them at once; and so does an
+`Ending`, for whoever waits for the call no longer.
 
 Covered: connecting, waiting, and reading, also over TLS. Not covered: the look-up of a host's name, which the system bounds.
 """
@@ -12,10 +13,11 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any, Self
 
-__all__ = ["Deadline"]
+__all__ = ["Deadline", "Ending"]
 
 
 class Deadline:
@@ -36,6 +38,8 @@ class Deadline:
     def __enter__(self) -> Self:
         self._began = time.monotonic()
         self._timer.start()
+        if (ending := _ENDING.get()) is not None:
+            ending.add(self)
         return self
 
     def __exit__(
@@ -57,6 +61,11 @@ class Deadline:
         """0 where it is over."""
         return max(0.0, self._timeout_s - self.passed_s)
 
+    def end(self) -> None:
+        """At once, from any thread."""
+        self._timeout_s = 0.0
+        self._shut_down()
+
     def follow(self, event: str, info: Mapping[str, Any]) -> None:
         """Take note of a connection: httpcore calls this with what happens to a request."""
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
@@ -71,6 +80,51 @@ class Deadline:
         with self._lock:
             for connection in self._sockets:
                 _shut_down(connection)
+
+
+class Ending:
+    """Ends calls before their deadlines: those that one thread makes within its `with`."""
+
+    def __init__(self) -> None:
+        self._deadlines: list[Deadline] = []
+        self._lock = threading.Lock()
+        self._is_over = False
+        self._before: Token[Ending | None] | None = None
+
+    def __enter__(self) -> Self:
+        self._before = _ENDING.set(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._before is not None:
+            _ENDING.reset(self._before)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether `end` was called."""
+        return self._is_over
+
+    def add(self, deadline: Deadline) -> None:
+        """One more to end; at once, where it comes too late."""
+        with self._lock:
+            self._deadlines.append(deadline)
+            if self._is_over:
+                deadline.end()
+
+    def end(self) -> None:
+        """All of them, and those to come; from any thread."""
+        with self._lock:
+            self._is_over = True
+            for deadline in self._deadlines:
+                deadline.end()
+
+
+_ENDING: ContextVar[Ending | None] = ContextVar("ending", default=None)
 
 
 def _shut_down(connection: socket.socket) -> None:

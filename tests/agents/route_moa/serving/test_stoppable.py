@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
+from tests.models.openai_server import says, serve
 
 from cuda_gym.agents.route_moa.serving.stoppable import Stoppable
 from cuda_gym.errors import ModelRefused, ModelUnavailable
-from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model
+from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model, Prices
+from cuda_gym.models.openai import OpenAIModel
 from cuda_gym.models.scripted import ScriptedModel
 
+PRICES = {"input_usd_per_million": 1.0, "output_usd_per_million": 2.0}
 HELLO = (Message(role="user", content="Hello?"),)
 
 
@@ -73,3 +76,35 @@ def test_a_stream_that_is_stopped_or_left_is_closed() -> None:
         else:
             getattr(pieces, "close")()  # noqa: B009
         assert inner.was_closed.wait(5)
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_call_of_an_endpoint_ends_with_its_connection(is_stream: bool) -> None:
+    def ask() -> None:
+        with pytest.raises(ModelUnavailable, match="nobody waits"):
+            list(model.stream(HELLO)) if is_stream else model.complete(HELLO)
+
+    with serve([says("too late", after_s=60.0)]) as (base_url, requests):
+        stop = threading.Event()
+        inner = OpenAIModel("late", base_url, None, Prices(**PRICES))
+        model = Stoppable(inner, stop)
+        asking = threading.Thread(target=ask)
+        asking.start()
+        _wait_until(lambda: bool(requests))
+        stop.set()
+        asking.join(5)
+        _wait_until(lambda: not _calls_under_way())
+        inner.close()
+    assert len(requests) == 1
+
+
+def _calls_under_way() -> list[str]:
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith("call of")]
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 5
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.005)

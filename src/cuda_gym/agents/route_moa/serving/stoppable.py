@@ -1,25 +1,28 @@
 """A model whose calls end when nobody waits for them any more.
 
-Covered: no further call is made, and whoever made one is free at once. A call that streams is closed at its
-next piece, which closes the connection to its endpoint. Not covered: a call that waits for its endpoint's
-first word goes on in its own thread, which keeps no program from ending, until its time is over.
+Covered: no further call is made, whoever made one is free at once, and a call of an endpoint ends with its
+connection. Not covered: a model that is no endpoint and is slow; its call goes on in its own thread, which keeps
+no program from ending, to its next piece or its end. Nor a wait between two tries of a call, which is slept to
+its end.
 """
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, final
 
-from cuda_gym.errors import ModelError, ModelUnavailable
+from cuda_gym.errors import CudaGymError, ModelUnavailable
+from cuda_gym.models.deadline import Ending
 from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model
 
 __all__ = ["Stoppable"]
 
 _POLL_S = 0.05
 
-_Item = str | Completion | BaseException | None
+_Item = str | Completion | CudaGymError | None
 
 
 @final
@@ -76,17 +79,17 @@ class Stoppable:
         """What a call gives, made in a thread of its own, until it is stopped or nobody reads on."""
         self._check()
         items: queue.SimpleQueue[_Item] = queue.SimpleQueue()
-        is_over = threading.Event()
-        arguments = (call, items, is_over)
+        ending = Ending()
+        arguments = (call, items, ending)
         name = f"call of {self.name}"
         threading.Thread(target=_feed, args=arguments, name=name, daemon=True).start()
         try:
             while (item := self._next(items)) is not None:
-                if isinstance(item, BaseException):
+                if isinstance(item, CudaGymError):
                     raise item
                 yield item
         finally:
-            is_over.set()
+            ending.end()
 
     def _next(self, items: queue.SimpleQueue[_Item]) -> _Item:
         while True:
@@ -104,20 +107,20 @@ class Stoppable:
 
 
 def _feed(
-    call: Callable[[], Iterator[str | Completion]],
-    items: queue.SimpleQueue[_Item],
-    is_over: threading.Event,
+    call: Callable[[], Iterator[str | Completion]], items: queue.SimpleQueue[_Item], ending: Ending
 ) -> None:
-    pieces = call()
     try:
-        for item in pieces:
-            items.put(item)
-            if is_over.is_set():
-                break
-    except ModelError as error:
+        with ending, contextlib.closing(_closable(call())) as pieces:
+            for item in pieces:
+                items.put(item)
+                if ending.is_over:
+                    break
+    except CudaGymError as error:
         items.put(error)
     finally:
-        close = getattr(pieces, "close", None)
-        if close is not None:
-            close()
         items.put(None)
+
+
+def _closable(items: Iterator[str | Completion]) -> Generator[str | Completion]:
+    """Whatever yields them, they come from a generator: what that holds is let go of with it."""
+    yield from items
