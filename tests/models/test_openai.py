@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 import pytest
 from tests.models.openai_server import (
@@ -64,8 +64,7 @@ def asked(
             retries=QUICK,
             attempt_timeout_s=attempt_timeout_s,
         )
-        with closing(model):
-            yield model, requests
+        yield model, requests
 
 
 def error_of(script: Script, kind: type[ModelError], *, timeout_s: float = 5.0) -> str:
@@ -205,7 +204,7 @@ def test_nobody_there_is_unavailable() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     model = OpenAIModel("mine", f"http://127.0.0.1:{port}/v1", None, PRICES, retries=QUICK)
-    with closing(model), pytest.raises(ModelUnavailable, match="connection failed"):
+    with pytest.raises(ModelUnavailable, match="connection failed"):
         model.complete(QUESTION)
 
 

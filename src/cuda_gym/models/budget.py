@@ -31,6 +31,7 @@ from cuda_gym.models.model import (
 __all__ = ["Budgeted", "Spent"]
 
 _NOTHING = Usage(prompt_tokens=0, completion_tokens=0)
+_ROUNDING_USD = 1e-12
 _FREE = Prices(input_usd_per_million=0.0, output_usd_per_million=0.0)
 
 
@@ -199,13 +200,17 @@ class Budgeted:
         under_way = math.fsum(call.most_usd for call in self._under_way)
         left = self._usd - self._spent.usd - under_way
         least = self._prices.cost_usd(Usage(prompt_tokens=prompt_tokens, completion_tokens=1))
-        if least > left:
+        if least > left + _ROUNDING_USD:
             raise self._exceeded(
                 f"{max(left, 0.0):.6f} of {self._usd:.6f} dollars", f"{least:.6f}", "usd"
             )
         prompt = self._prices.cost_usd(Usage(prompt_tokens=prompt_tokens, completion_tokens=0))
         per_token = self._prices.output_usd_per_million / 1e6
-        return max(1, int((left - prompt) / per_token)) if per_token > 0 else sys.maxsize
+        return (
+            max(1, int((left + _ROUNDING_USD - prompt) / per_token))
+            if per_token > 0
+            else sys.maxsize
+        )
 
     def _seconds_left(self) -> float:
         if self._seconds is None:
@@ -216,9 +221,10 @@ class Budgeted:
         return left
 
     def _exceeded(self, left: str, least: str, unit: str) -> BudgetExceeded:
-        held = f", what {len(self._under_way)} calls under way may take set aside"
+        number = len(self._under_way)
+        held = f", less what {number} call{'s' if number > 1 else ''} under way may take"
         return BudgetExceeded(
-            f"{self.name!r} has {left} left{held if self._under_way else ''}; this call takes "
+            f"{self.name!r} has {left} left{held if number else ''}; this call takes "
             f"{least} at the least. Raise the budget {unit}=, or send a shorter prompt."
         )
 

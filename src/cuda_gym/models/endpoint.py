@@ -7,6 +7,7 @@ with it the key. Not covered: another try, see `openai`; how large an answer a s
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import threading
@@ -85,13 +86,6 @@ class Endpoint:
                 if text := arriving.take(piece):
                     yield text
         yield arriving.reply()
-
-    def close(self) -> None:
-        """Let go of the client library's state; the next call makes it anew."""
-        with self._opening:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
 
     def _pieces(self, request: Mapping[str, Any], deadline: Deadline) -> Generator[Piece | Failure]:
         """A failure is the last."""
@@ -197,13 +191,21 @@ def _open(address: str, key: str) -> openai.OpenAI:
         max_retries=0,  # its own would not keep to the limits
         # The header is also said here, since an environment variable may hold another one.
         default_headers={"Authorization": f"Bearer {key}", "Connection": "close"},
-        http_client=openai.DefaultHttpxClient(
-            follow_redirects=False, event_hooks={"request": [_be_followed]}
-        ),
+        http_client=_http_client(),
     )
     # They come from the environment too, and are OpenAI's alone to know.
     client.organization = client.project = None
     return client
+
+
+@functools.cache
+def _http_client() -> Any:
+    """One for all models, since reading the certificates takes a while; it keeps no connections."""
+    import openai
+
+    return openai.DefaultHttpxClient(
+        follow_redirects=False, event_hooks={"request": [_be_followed]}
+    )
 
 
 def _be_followed(request: Any) -> None:

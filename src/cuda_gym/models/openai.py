@@ -158,10 +158,6 @@ class OpenAIModel:
             latency_s = deadline.passed_s
         yield self._completion(reply, estimated_prompt_tokens(messages), latency_s)
 
-    def close(self) -> None:
-        """Let go of the client library's state; the next call makes it anew."""
-        self._endpoint.close()
-
     def _wait(self, failure: Failure, attempt: int, deadline: Deadline, limits: Limits) -> None:
         """Before the next attempt.
 
