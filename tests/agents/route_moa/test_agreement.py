@@ -114,3 +114,10 @@ def test_a_caller_says_what_the_same_is() -> None:
 
     assert group(["ab", "cd", "e"], same_length) == ((0, 1), (2,))
     assert shares(["ab", "cd"], same_length) == (1.0, 1.0)
+
+
+def test_answers_are_grouped_by_the_first_so_that_small_steps_do_not_chain() -> None:
+    def close(first: str, second: str) -> bool:
+        return abs(float(first) - float(second)) <= 1
+
+    assert group(["0", "1", "2", "3"], close) == ((0, 1), (2, 3))

@@ -164,6 +164,21 @@ def test_a_question_that_looks_hard_is_hard_for_models_that_were_not_asked() -> 
     assert after["c"].mean < after["a"].mean
 
 
+def test_agreement_after_reading_each_other_does_not_make_a_question_easy() -> None:
+    weights = replace(WEIGHTS, ease=0.8)
+    first = [proposal("a", None), proposal("b", None)]
+    later = [proposal("a", None, layer=1), proposal("b", None, layer=1)]
+    one = update(PRIOR, first, peers=[None] * 2, agreement=[0.0] * 2, weights=weights)
+    two = update(
+        PRIOR,
+        first + later,
+        peers=[None] * 4,
+        agreement=[0.0, 0.0, 1.0, 1.0],
+        weights=weights,
+    )
+    assert one["c"] == two["c"]
+
+
 def test_ease_is_fitted_on_models_that_were_not_asked() -> None:
     asked = list(simulated(500, seed=5))
     rng = random.Random(6)
