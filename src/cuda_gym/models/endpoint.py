@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Endpoint"]
 
 _CONNECT_S = 10.0
+_LONGEST_S = 1e6  # more than a socket can wait is an error
 _DEADLINE: ContextVar[Deadline] = ContextVar("deadline")
 
 
@@ -87,6 +88,11 @@ class Endpoint:
                     yield text
         yield arriving.reply()
 
+    def close(self) -> None:
+        """Let go of the client; the next call makes it anew. No connection outlives its call anyway."""
+        with self._opening:
+            self._client = None
+
     def _pieces(self, request: Mapping[str, Any], deadline: Deadline) -> Generator[Piece | Failure]:
         """A failure is the last."""
         import openai
@@ -122,7 +128,7 @@ class Endpoint:
         """Of one attempt: at least a little, for a deadline that is over ends it anyway."""
         import openai
 
-        left_s = max(0.001, deadline.left_s)
+        left_s = min(max(0.001, deadline.left_s), _LONGEST_S)
         whole_s = (
             left_s if self._attempt_timeout_s is None else min(left_s, self._attempt_timeout_s)
         )

@@ -99,10 +99,12 @@ class Pace:
         if self.sleeps:
             time.sleep(min(latency_s, limits.timeout_s))
         if is_late:
-            raise ModelUnavailable(
+            late = ModelUnavailable(
                 f"{name} needs {latency_s:.3g} s for this answer, of which Limits.timeout_s "
                 f"allows {limits.timeout_s:.3g}. Give it more time, or ask a faster model."
             )
+            late.latency_s = limits.timeout_s
+            raise late
 
 
 def words(text: str) -> Iterator[str]:

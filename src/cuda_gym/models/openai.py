@@ -105,6 +105,8 @@ class OpenAIModel:
     ) -> Completion:
         """The next turn; its latency is that of all attempts together.
 
+        The first call also loads the client library, outside of limits and latency.
+
         Raises:
             MissingTool: the package `openai` is not installed.
             ModelUnavailable: no answer in time, or none after all attempts.
@@ -157,6 +159,10 @@ class OpenAIModel:
                     attempt += 1
             latency_s = deadline.passed_s
         yield self._completion(reply, estimated_prompt_tokens(messages), latency_s)
+
+    def close(self) -> None:
+        """Let go of the client library's state; the next call makes it anew."""
+        self._endpoint.close()
 
     def _wait(self, failure: Failure, attempt: int, deadline: Deadline, limits: Limits) -> None:
         """Before the next attempt.
