@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cuda_gym.core.findings import Diagnostic
+    from cuda_gym.models.model import Usage
 
 __all__ = [
     "AgentError",
@@ -145,6 +146,11 @@ class RosterError(CudaGymError):
 
 class ModelError(CudaGymError):
     """A language model gave no answer."""
+
+    usage: Usage | None = None
+    """What the call used nevertheless; None where nobody says it."""
+    latency_s: float | None = None
+    """How long the call took, where that is modelled; None leaves it to whoever measures."""
 
 
 class ModelUnavailable(ModelError):

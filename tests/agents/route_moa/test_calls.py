@@ -13,7 +13,8 @@ from cuda_gym.agents.route_moa.prompts import Prompt, most_tokens
 from cuda_gym.agents.route_moa.ranking import Budget
 from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed
 from cuda_gym.errors import ModelError, ModelUnavailable
-from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Prices, Usage
+from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model, Prices, Usage
+from cuda_gym.models.scripted import ScriptedModel
 
 PRICES = Prices(input_usd_per_million=1.0, output_usd_per_million=10.0)
 
@@ -78,7 +79,7 @@ def prompt(text: str) -> Prompt:
 
 
 def ask(
-    models: Sequence[Canned],
+    models: Sequence[Model],
     wanted: int,
     *,
     ledger: Ledger | None = None,
@@ -190,6 +191,12 @@ def test_latency_is_the_slowest_call_and_a_replacement_starts_when_the_other_fai
     ]
     assert ask(models, 2, ledger=ledger).latency_s == pytest.approx(5.0 + 1.5)
     assert ledger.elapsed_s == pytest.approx(6.5)
+
+
+def test_a_model_whose_latency_is_modelled_takes_its_whole_time_before_it_is_late() -> None:
+    slow = ScriptedModel("slow", ["42"], first_token_s=99.0)
+    called = ask([slow, Canned("b", latency_s=1.0)], 1, timeout_s=60.0)
+    assert called.latency_s == 61.0
 
 
 def test_calls_queue_at_an_endpoint_that_takes_one_at_a_time() -> None:

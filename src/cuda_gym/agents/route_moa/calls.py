@@ -42,9 +42,8 @@ class NoAnswer(ModelUnavailable):
 
 
 def usage_of(error: ModelError) -> Usage:
-    """What a failed call used: an error may know it, as `usage`; others are of calls that were refused."""
-    usage = getattr(error, "usage", None)
-    return usage if isinstance(usage, Usage) else NOTHING
+    """What a failed call used: where its error does not know, it is taken for refused."""
+    return error.usage or NOTHING
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,13 +248,12 @@ class _Asking:
 
 
 def _failed(error: ModelError, running: _Running) -> _Outcome:
-    """An error may know how long the call took, as `latency_s`."""
-    latency_s = getattr(error, "latency_s", None)
+    measured_s = time.perf_counter() - running.started
     return _Outcome(
         call=running.call,
         usage=usage_of(error),
         failure=f"{type(error).__name__}: {error}",
-        latency_s=time.perf_counter() - running.started if latency_s is None else latency_s,
+        latency_s=measured_s if error.latency_s is None else error.latency_s,
     )
 
 

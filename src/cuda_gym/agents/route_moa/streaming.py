@@ -45,7 +45,8 @@ def stream_one(
                 said.append(item)
                 yield item
         except ModelError as error:
-            ledger.pass_time(time.perf_counter() - started)
+            measured_s = time.perf_counter() - started
+            ledger.pass_time(measured_s if error.latency_s is None else error.latency_s)
             ledger.add(_failed(call, error, "".join(said)))
             if said:
                 raise NoAnswer(
