@@ -179,6 +179,15 @@ def test_agreement_after_reading_each_other_does_not_make_a_question_easy() -> N
     assert one["c"] == two["c"]
 
 
+def test_a_model_that_answers_late_is_not_thought_better_for_it() -> None:
+    weights = replace(WEIGHTS, ease=0.8)
+    first = [proposal("a", None), proposal("b", None)]
+    later = [*first, proposal("c", None, layer=1), proposal("a", None, layer=1)]
+    before = update(PRIOR, first, peers=[None] * 2, agreement=[0.0] * 2, weights=weights)
+    after = update(PRIOR, later, peers=[None] * 4, agreement=[0.0, 0.0, 1.0, 1.0], weights=weights)
+    assert after["c"].mean == before["c"].mean < PRIOR["c"].mean
+
+
 def test_ease_is_fitted_on_models_that_were_not_asked() -> None:
     asked = list(simulated(500, seed=5))
     rng = random.Random(6)

@@ -8,7 +8,7 @@ For each model m, in log odds:
     self        what the model says of its answer
     peer        what the judge says of it
     agreement   the share of the other proposals of its layer that say the same
-    ease        where m has not answered: the mean agreement of the first layer, which tells a hard question
+    ease        where m was not in the first layer: the mean agreement of that, which tells a hard question
 
 `usual` and `spread` are the mean and standard deviation of such log odds: of this model where it scores
 itself, of this judge where it scores others, of all where answers agree. So a judge that praises
@@ -59,7 +59,7 @@ class PosteriorWeights:
     later_agreement: float = 0.0
     """In the others."""
     ease: float = 0.0
-    """Of the first layer's agreement, for models that have not answered."""
+    """Of the first layer's agreement, for models whose own is not known."""
     bias: float = 0.0
     usual_agreement: Habit = UNKNOWN
     usual_later_agreement: Habit = UNKNOWN
@@ -179,13 +179,12 @@ def update(
             answers[proposal.model] += 1
             terms.setdefault(proposal.model, {}).update(found)
     ease = _weighted(_terms(_ease(proposals, agreement), weights), weights)
-    called = {proposal.model for proposal in proposals}
-    return {
-        model: _posterior(belief, found, weights, answers[model])
-        if (found := terms.get(model, {}) if model in called else ease)
-        else belief
-        for model, belief in beliefs.items()
-    }
+    after = dict(beliefs)
+    for model, belief in beliefs.items():
+        found = terms.get(model, {})
+        if known := (found if "agreement" in found else {**ease, **found}):
+            after[model] = _posterior(belief, known, weights, answers[model])
+    return after
 
 
 def fit(records: Sequence[Record], *, l2: float = 1.0) -> PosteriorWeights:
