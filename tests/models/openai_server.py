@@ -1,9 +1,7 @@
 """A server on loopback that speaks OpenAI's chat protocol, well or badly, as its script says.
 
-    with serve([rate_limited(retry_after="0.1"), says("Paris")]) as (base_url, requests):
-        ...
-
-It is a real HTTP server: what a client sees of it is what it would see of any other.
+with serve([rate_limited(retry_after="0.1"), says("Paris")]) as (base_url, requests):
+    ...
 """
 
 from __future__ import annotations
@@ -236,11 +234,10 @@ class _Handler(BaseHTTPRequestHandler):
         body = _whole(reply, request) if reply.raw is None else reply.raw
         self._begin(reply, Content_Type="application/json", Content_Length=str(len(body)))
         kept = body if reply.cut_after is None else body[: reply.cut_after]
-        for start in range(0, len(kept), 1) if reply.between_s else ():
+        size = 1 if reply.between_s else max(1, len(kept))
+        for start in range(0, len(kept), size):
             self._pause(reply.between_s)
-            self.wfile.write(kept[start : start + 1])
-        if not reply.between_s:
-            self.wfile.write(kept)
+            self.wfile.write(kept[start : start + size])
         if reply.cut_after is not None:
             self._drop()
 

@@ -32,6 +32,7 @@ from cuda_gym.errors import (
     ModelRefused,
     ModelUnavailable,
 )
+from cuda_gym.models.deadline import Ending
 from cuda_gym.models.model import Completion, Limits, Message, Prices, ToolCall, Usage
 from cuda_gym.models.openai import OpenAIModel
 from cuda_gym.models.retries import Retries
@@ -175,6 +176,18 @@ def test_it_does_not_wait_for_what_the_limits_leave_no_time_for() -> None:
     message = error_of([rate_limited(retry_after="60")], ModelUnavailable)
     assert time.monotonic() - began < 3
     assert "asks for 60 s" in message
+
+
+def test_a_wait_for_the_next_attempt_ends_with_whoever_waits_for_the_call() -> None:
+    began = time.monotonic()
+    with asked([rate_limited(retry_after="30")]) as (model, requests), Ending() as ending:
+        soon = threading.Timer(0.1, ending.end)
+        soon.start()
+        with pytest.raises(ModelUnavailable):
+            model.complete(QUESTION)
+        soon.join()
+    assert time.monotonic() - began < 5
+    assert len(requests) == 1
 
 
 def test_attempts_come_to_an_end() -> None:

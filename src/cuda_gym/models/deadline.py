@@ -32,6 +32,7 @@ class Deadline:
         self._began = time.monotonic()
         self._sockets: list[socket.socket] = []
         self._lock = threading.Lock()
+        self._was_ended = threading.Event()
         self._timer = threading.Timer(min(timeout_s, threading.TIMEOUT_MAX), self._shut_down)
         self._timer.daemon = True
 
@@ -64,7 +65,12 @@ class Deadline:
     def end(self) -> None:
         """At once, from any thread."""
         self._timeout_s = 0.0
+        self._was_ended.set()
         self._shut_down()
+
+    def pause(self, seconds: float) -> None:
+        """Wait, but not beyond its `end`."""
+        self._was_ended.wait(seconds)
 
     def follow(self, event: str, info: Mapping[str, Any]) -> None:
         """Take note of a connection: httpcore calls this with what happens to a request."""

@@ -11,7 +11,6 @@ A key goes into the header of a request and nowhere else: into no message, no re
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
@@ -189,7 +188,7 @@ class OpenAIModel:
                 else f" it asks for {failure.asked_s:g} s of peace and"
             )
             raise self._error(failure, f"{tries};{asked} {left_s:.3g} s are left")
-        time.sleep(wait_s)
+        deadline.pause(wait_s)
 
     def _error(self, failure: Failure, circumstances: str) -> ModelError:
         return failure.kind(
