@@ -12,7 +12,14 @@ from cuda_gym.cli.exit_codes import (
 from cuda_gym.core.episode import Episode, Observation, Stage
 from cuda_gym.core.findings import Findings, Outcome
 from cuda_gym.core.verdict import Timing, Verdict
-from cuda_gym.errors import BadTask, CudaGymError, MissingTool, UnknownAgent, WorkspaceError
+from cuda_gym.errors import (
+    BadTask,
+    CudaGymError,
+    MissingTool,
+    RosterError,
+    UnknownAgent,
+    WorkspaceError,
+)
 
 TIMING = Timing(
     time_us=1.0,
@@ -66,6 +73,7 @@ def test_a_failing_machine_is_not_taken_for_a_failing_submission() -> None:
     [
         (UsageError(""), ExitCode.USAGE),
         (UnknownAgent(""), ExitCode.USAGE),
+        (RosterError(""), ExitCode.USAGE),
         (WorkspaceError(""), ExitCode.NOT_CORRECT),
         (BadTask(""), ExitCode.TASK),
         (MissingTool(""), ExitCode.MACHINE),

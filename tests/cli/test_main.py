@@ -14,7 +14,7 @@ from cuda_gym.cli.exit_codes import ExitCode
 from cuda_gym.cli.main import main
 from cuda_gym.judge.sandbox.limits import descendants
 
-VERBS = ("demo", "doctor", "tasks", "play", "show", "judge", "run")
+VERBS = ("demo", "doctor", "tasks", "play", "show", "judge", "run", "serve")
 SOLUTIONS = Path(__file__).parents[2] / "src" / "cuda_gym" / "agents" / "solutions"
 PROGRAM = (sys.executable, "-m", "cuda_gym")
 

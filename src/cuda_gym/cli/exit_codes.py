@@ -7,7 +7,7 @@ from enum import IntEnum, unique
 from cuda_gym.core.episode import Episode
 from cuda_gym.core.findings import Outcome
 from cuda_gym.core.verdict import Verdict
-from cuda_gym.errors import AgentError, CudaGymError, TaskError, UnknownAgent
+from cuda_gym.errors import AgentError, CudaGymError, RosterError, TaskError, UnknownAgent
 
 __all__ = ["ExitCode", "UsageError", "code_of_episodes", "code_of_error", "code_of_verdict"]
 
@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
     NOT_CORRECT = 1
     """The submission, or that of some episode, is not correct."""
     USAGE = 2
-    """An option, a name of an agent, device or reward, or a folder makes no sense."""
+    """An option, a name of an agent, device or reward, a folder or a roster makes no sense."""
     MACHINE = 3
     """The machine failed, an episode is void, or there is nothing to judge with."""
     TASK = 4
@@ -42,7 +42,7 @@ def code_of_error(error: CudaGymError) -> ExitCode:
         return ExitCode.TASK
     if isinstance(error, AgentError):
         return ExitCode.NOT_CORRECT
-    if isinstance(error, (UsageError, UnknownAgent)):
+    if isinstance(error, (UsageError, UnknownAgent, RosterError)):
         return ExitCode.USAGE
     return ExitCode.MACHINE
 

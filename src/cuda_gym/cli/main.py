@@ -24,6 +24,7 @@ from cuda_gym.cli.exit_codes import ExitCode, code_of_error
 from cuda_gym.cli.judge import JudgeFolder
 from cuda_gym.cli.play import Play
 from cuda_gym.cli.run_program import RunProgram
+from cuda_gym.cli.serve import Serve
 from cuda_gym.cli.show import Show
 from cuda_gym.cli.tasks import ListTasks
 from cuda_gym.errors import CudaGymError
@@ -42,6 +43,7 @@ Verb = (
     | Annotated[JudgeFolder, tyro.conf.subcommand("judge")]
     | Annotated[RunProgram, tyro.conf.subcommand("run")]
     | Annotated[CheckProgram, tyro.conf.subcommand("check")]
+    | Annotated[Serve, tyro.conf.subcommand("serve")]
 )
 
 _DESCRIPTION = """\
