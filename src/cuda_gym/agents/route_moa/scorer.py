@@ -29,9 +29,10 @@ from cuda_gym.agents.route_moa.encoders import (
     Vectors,
     load_encoder,
 )
+from cuda_gym.agents.route_moa.heads import Heads, TrainingPlan, train_heads
 from cuda_gym.agents.route_moa.pool import Pool
 from cuda_gym.agents.route_moa.ridge import best_penalty, fit_ridge
-from cuda_gym.agents.route_moa.training import Examples, Heads, TrainingPlan, train_heads
+from cuda_gym.agents.route_moa.training import Examples
 from cuda_gym.errors import MissingTool, RosterError
 
 __all__ = ["FittedScorer", "LearnedScorer", "RidgeScorer", "load_scorer"]
