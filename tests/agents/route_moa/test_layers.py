@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.agents.route_moa.crews import DOWN, QUERY, Crowd, One, reply
 
 from cuda_gym.agents.route_moa.answers import Answer, Belief
@@ -381,3 +383,43 @@ def test_beliefs_stay_numbers_whatever_models_say() -> None:
         for layer in answer.route.layers
         for belief in layer.beliefs.values()
     )
+
+
+SAYINGS = ("", '{"answer": ""}', "prose " * 500, reply("1", 0.9, [0.1]), reply("2", 7), reply("3"))
+FAILURES = (None, None, ModelUnavailable("nobody is there"), ModelRefused("no such key"))
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> Crowd:
+    ones = {
+        f"m{place}": One(
+            says=draw(st.lists(st.sampled_from(SAYINGS), min_size=9, max_size=9)),
+            fails=draw(st.lists(st.sampled_from(FAILURES), max_size=4)),
+            prior=draw(st.floats(0.05, 0.95)),
+            usd=draw(st.sampled_from([0.01, 1.0, 10.0])),
+            latency_s=draw(st.sampled_from([0.5, 5.0, 150.0])),
+            context_tokens=draw(st.sampled_from([600, 1500, 100_000])),
+        )
+        for place in range(draw(st.integers(1, 5)))
+    }
+    return Crowd(ones, router=RouterPrice(usd_per_cpu_hour=draw(st.sampled_from([0.0, 1.0]))))
+
+
+@settings(max_examples=60, deadline=None)
+@given(crowd=crowds(), usd=st.sampled_from([0.0003, 0.003, 0.03]), seconds=st.floats(1.0, 400.0))
+def test_whatever_models_do_every_call_is_billed_and_the_budget_holds(
+    crowd: Crowd, usd: float, seconds: float
+) -> None:
+    mixture = crowd.mixture(MixturePlan(budget=Budget(usd=usd, seconds=seconds)), SCORES)
+    try:
+        answer = mixture.answer(QUERY)
+        assert answer.text
+        assert answer.route.latency_s <= seconds + 0.5  # the router's own, on a busy machine
+        bill = answer.route.bill
+    except NoAnswer as error:
+        bill = error.bill
+    except BudgetExceeded:
+        assert crowd.called == {}
+        return
+    assert bill.cost_usd <= usd
+    assert len(bill.lines) == 1 + sum(crowd.called.values())

@@ -6,6 +6,8 @@
     ranking    performance, cost and latency in one number
     layers     route, propose, assess, exit or go on, aggregate
     bill       every token of every call
+    calls      models asked side by side, in time and within a budget
+    baselines  what a mixture has to beat, in the same code
 
 Follows arXiv 2601.18130; where its published code falls short, docs/route_moa.md says what is done instead.
 """
