@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed
+from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, RouterPrice, Speed
 from cuda_gym.models.model import Prices
 
-__all__ = ["POOLS", "Pool", "Question", "Recording", "data_folder", "load_pool"]
+__all__ = ["POOLS", "ROUTER", "Pool", "Question", "Recording", "data_folder", "load_pool"]
 
 POOLS = ("mmlu_pro_15", "mmlu_pro_5_small", "zeroeval_28", "zeroeval_7_cheap", "llmrouter")
 
 CONTEXT_TOKENS = 32_768
+ROUTER = RouterPrice(usd_per_cpu_hour=0.05)
+"""Assumed, as a rented core costs about that."""
 UNRECORDED_OUTPUT_CHARS = 1_000
 
 _LETTERS = "ABCDEFGHIJ"
@@ -123,7 +125,10 @@ def load_pool(folder: Path, name: str) -> Pool:
     questions, recordings = gather(data, models)
     roster = Roster.of_pools(folder / "pools.json", name, context_tokens=CONTEXT_TOKENS)
     return Pool(
-        name=name, questions=_of_different_texts(questions), recordings=recordings, roster=roster
+        name=name,
+        questions=_of_different_texts(questions),
+        recordings=recordings,
+        roster=Roster(tuple(roster), router=ROUTER),
     )
 
 
@@ -233,7 +238,7 @@ def _llmrouter(data: Mapping[str, Any]) -> Pool:
         name="llmrouter",
         questions=questions,
         recordings=recordings,
-        roster=Roster(tuple(entries)),
+        roster=Roster(tuple(entries), router=ROUTER),
         answers_are_recorded=False,
         fixed_split=(
             frozenset(name for name in kept if name.startswith("train/")),

@@ -5,10 +5,11 @@ SIMULATED, all of it, by these rules; every draw follows from (seed, question, m
     self score      sigmoid(generosity + 1.2 z), z = d right + noise, with d such that right and wrong answers are
                     told apart with an area under the curve of `self_auc`; generosity is the model's own, drawn
                     once around 1.2, so that most are too sure; rounded to 0.05 as models do
-    peer score      likewise, with `peer_auc` where the judge's own recorded answer is right, and no better than chance
-                    where it is wrong
+    peer score      likewise, but what is told apart, with `peer_auc`, are answers that say what the judge itself was
+                    recorded to say, and others: a judge knows no more than it knows; one without a result gets 0
     second layer    a model that reads other answers says what most of them say with probability `adoption`,
                     else its own recorded answer; of two that are said equally often, the one shown first
+    sparse judge    keeps the answers to which its peer scores are highest
     aggregator      says what most of the answers say, of several such its own if that is one of them, else the
                     one shown first (they come best model first); with probability `drift` it
                     says its own recorded answer whatever it read
@@ -40,6 +41,7 @@ __all__ = ["Rules", "answer_in", "replaying_models", "written"]
 _FILLER = "Of this working the record keeps the length alone. "
 _BOXED = re.compile(r"\\boxed\{([^{}]+)\}")
 _FIRST_ANSWER = re.compile(r"\n\n\[(ANSWER_*) 1\]\n")
+_KEPT = re.compile(r'\{"keep": \[([\d, ]+)\]\}')
 _NORMAL = NormalDist()
 
 
@@ -48,7 +50,7 @@ class Rules:
     """The figures of the rules."""
 
     self_auc: float = 0.65
-    peer_auc: float = 0.70
+    peer_auc: float = 0.9
     adoption: float = 0.5
     drift: float = 0.0
     seed: int = 0
@@ -64,6 +66,7 @@ class Asked(NamedTuple):
 
     question: str
     step: str
+    """Of `Step`; or `keep` and how many, of a sparse mixture's judge."""
     seen: tuple[str | None, ...]
     """The results of the answers that it shows."""
 
@@ -130,6 +133,8 @@ class _Replies(Mapping[str, Recorded]):
         own = self._recordings[question]
         answer = self._answer(question, step, seen, own)
         text = written(answer, own.output_chars, self._model)
+        if step.startswith("keep"):
+            text = json.dumps({"keep": self._kept(question, own, seen, int(step.split()[1]))})
         if step in (Step.FIRST.value, Step.AGAIN.value):
             reply: dict[str, object] = {
                 "answer": text,
@@ -158,6 +163,14 @@ class _Replies(Mapping[str, Recorded]):
             return (own.answer if own.answer in most else most[0]) if follows else own.answer
         return most[0] if draw < self._rules.adoption else own.answer
 
+    def _kept(
+        self, question: str, own: Recording, seen: Sequence[str | None], number: int
+    ) -> list[int]:
+        """Places from 1, best first."""
+        scores = [self._peer_score(question, own, answer) for answer in seen]
+        best = sorted(range(len(seen)), key=lambda place: -scores[place])
+        return [place + 1 for place in best[:number]]
+
     def _self_score(self, question: str, step: str, answer: str | None) -> float:
         right = self._pool.score(question, answer) >= 0.5
         noise = _normal(self._rules.seed, question, self._model, step, "self")
@@ -165,15 +178,16 @@ class _Replies(Mapping[str, Recorded]):
 
     def _peer_score(self, question: str, own: Recording, judged: str | None) -> float:
         """The same for the same answer: a judge does not see whose it is."""
-        right = self._pool.score(question, judged) >= 0.5
-        auc = self._rules.peer_auc if own.score >= 0.5 else 0.5
-        noise = _normal(self._rules.seed, question, self._model, str(judged), "peer")
-        return _score(self._model, self._rules, right, auc, noise)
+        if judged is None:
+            return 0.0
+        is_own = judged == own.answer
+        noise = _normal(self._rules.seed, question, self._model, judged, "peer")
+        return _score(self._model, self._rules, is_own, self._rules.peer_auc, noise)
 
 
-def _score(model: str, rules: Rules, right: bool, auc: float, noise: float) -> float:
+def _score(model: str, rules: Rules, stands_out: bool, auc: float, noise: float) -> float:
     generosity = 1.2 + 0.7 * _normal(rules.seed, model, "generosity")
-    z = (_distance(auc) if right else 0.0) + noise
+    z = (_distance(auc) if stands_out else 0.0) + noise
     return round(20 / (1 + math.exp(-(generosity + 1.2 * z)))) / 20
 
 
@@ -202,7 +216,11 @@ def _steps(number: int) -> Mapping[str, str]:
 
 
 def _step(instructions: str, number: int) -> str:
-    return _steps(number)[instructions]
+    if (step := _steps(number).get(instructions)) is not None:
+        return step
+    if (kept := _KEPT.search(instructions)) is not None:
+        return f"keep {kept[1].count(',') + 1}"
+    raise ValueError(f"no step of a mixture begins so: {instructions[:200]!r}")
 
 
 def _uniform(*about: object) -> float:

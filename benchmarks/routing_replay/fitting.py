@@ -1,0 +1,297 @@
+"""What is learnt from the training half of a pool: a scorer, weights of evidence, and the static choices.
+
+Two thirds of the training questions teach the scorer; the other third, which it has not seen, gives the
+posterior's weights and every knob. Nothing here sees a test question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+from benchmarks.routing_replay.encodings import KeptEncoder
+from benchmarks.routing_replay.loading import Pool, Question
+from benchmarks.routing_replay.simulation import answer_in
+
+from cuda_gym.agents.route_moa.agreement import shares
+from cuda_gym.agents.route_moa.answers import Answer, Proposal
+from cuda_gym.agents.route_moa.judges import assess
+from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
+from cuda_gym.agents.route_moa.posterior import AGREEMENT_ALONE, PosteriorWeights, Record, fit
+from cuda_gym.agents.route_moa.prompts import Step, compose
+from cuda_gym.agents.route_moa.scorer import LearnedScorer
+from cuda_gym.models.estimates import estimated_tokens
+from cuda_gym.models.model import Limits, Model, Usage
+
+__all__ = ["LIMITS", "Fitted", "Split", "best_three", "fitted", "plain_costs", "split"]
+
+LIMITS = Limits(max_tokens=4096, timeout_s=3600.0)
+"""Of time there is enough: a slow recorded model is slow in the table, not missing from it."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """The questions of one seed."""
+
+    learn: tuple[Question, ...]
+    """For the scorer."""
+    tune: tuple[Question, ...]
+    """For weights and knobs."""
+    test: tuple[Question, ...]
+
+    @property
+    def train(self) -> tuple[Question, ...]:
+        """Both of the first two."""
+        return self.learn + self.tune
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """What methods may know."""
+
+    split: Split
+    scorer: LearnedScorer
+    recorded_weights: PosteriorWeights
+    """Of the prior and of agreement between recorded answers: nothing simulated."""
+    weights: PosteriorWeights
+    """Of simulated scores too."""
+    order: tuple[str, ...]
+    """Models by their share of right answers in training."""
+    orders: Mapping[str, tuple[str, ...]]
+    """The same in each category."""
+    best_three: tuple[str, ...]
+    """Whose vote is right most often in training."""
+    completion_tokens: Mapping[str, float]
+    """What each model usually writes."""
+
+
+def split(
+    pool: Pool, seed: int, *, most_train: int | None = None, most_test: int | None = None
+) -> Split:
+    """Half to train and half to test on, or as the data says."""
+    random = np.random.default_rng(seed)
+    shuffled = [pool.questions[place] for place in random.permutation(len(pool.questions))]
+    if pool.fixed_split is None:
+        train, test = shuffled[: len(shuffled) // 2], shuffled[len(shuffled) // 2 :]
+    else:
+        to_train, _ = pool.fixed_split
+        train = [question for question in shuffled if question.id in to_train]
+        test = [question for question in shuffled if question.id not in to_train]
+    train, test = train[:most_train], test[:most_test]
+    cut = 2 * len(train) // 3
+    return Split(learn=tuple(train[:cut]), tune=tuple(train[cut:]), test=tuple(test))
+
+
+def fitted(
+    pool: Pool,
+    parts: Split,
+    models: Mapping[str, Model],
+    encoder: KeptEncoder,
+    *,
+    seed: int,
+    most_records: int = 900,
+) -> Fitted:
+    """Learn what is to be learnt.
+
+    Args:
+        pool: The recorded answers.
+        parts: Which of them may be looked at.
+        models: That replay them.
+        encoder: Of questions.
+        seed: Of the scorer.
+        most_records: Questions from which weights are fitted.
+    """
+    learn, train = parts.learn, parts.train
+    scorer = LearnedScorer.fit(
+        [question.text for question in learn],
+        pool.labels(learn),
+        pool.models,
+        encoder=encoder,
+        seed=seed,
+    )
+    tokens = {model: _usual_tokens(pool, model, train) for model in pool.models}
+    labels = pool.labels(train)
+    order = _by_score(pool.models, labels)
+    categories = np.array([question.category for question in train])
+    records: list[Record] = []
+    if pool.answers_are_recorded:
+        records = _records(pool, scorer, models, parts.tune[:most_records], tokens)
+    return Fitted(
+        split=parts,
+        scorer=scorer,
+        recorded_weights=fit([_without_scores(one) for one in records if one.layer == 0]),
+        weights=fit(records),
+        order=order,
+        orders={
+            str(name): _by_score(pool.models, labels[categories == name])
+            for name in np.unique(categories)
+        },
+        best_three=best_three(pool, train, order),
+        completion_tokens=tokens,
+    )
+
+
+def best_three(
+    pool: Pool,
+    questions: Sequence[Question],
+    order: Sequence[str],
+    *,
+    most_usd: float = float("inf"),
+) -> tuple[str, ...]:
+    """The three whose vote is right most often, best model first.
+
+    Where all three differ the first one's answer stands, so the vote is the first one's but where the
+    other two agree against it.
+
+    Args:
+        pool: The recorded answers.
+        questions: Of the training.
+        order: Models, best first.
+        most_usd: What a question may cost on average.
+    """
+    right = {model: _scores(pool, model, questions) for model in order}
+    said = {model: _codes(pool, model, questions) for model in order}
+    costs = plain_costs(pool, questions)
+    best, best_score = tuple(order[:3]), -1.0
+    for first, second, third in combinations(order, 3):
+        if costs[first] + costs[second] + costs[third] > most_usd:
+            continue
+        agree = said[second] == said[third]
+        score = float(np.where(agree, right[second], right[first]).mean())
+        if score > best_score:
+            best, best_score = (first, second, third), score
+    return best
+
+
+def plain_costs(pool: Pool, questions: Sequence[Question]) -> dict[str, float]:
+    """What a plain answer of each model costs, on average."""
+    around = len(
+        compose(Step.LAST, "", context_tokens=10_000, reserve_tokens=0).messages[0].content
+    )
+    prompt_tokens = float(np.mean([(around + len(question.text)) / 4 for question in questions]))
+    costs = {}
+    for entry in pool.roster:
+        usual = _usual_tokens(pool, entry.name, questions)
+        costs[entry.name] = entry.prices.cost_usd(
+            Usage(prompt_tokens=round(prompt_tokens), completion_tokens=round(usual))
+        )
+    return costs
+
+
+def _records(
+    pool: Pool,
+    scorer: LearnedScorer,
+    models: Mapping[str, Model],
+    questions: Sequence[Question],
+    tokens: Mapping[str, float],
+) -> list[Record]:
+    """What a mixture sees of questions whose answers are known, by two to five models a layer."""
+    widths = [width for width in (2, 3, 5) if width <= len(pool.models)]
+    explorers = [
+        Mixture(
+            pool.roster,
+            models,
+            scorer,
+            weights=AGREEMENT_ALONE,
+            plan=MixturePlan(
+                width=width, exit_posterior=1.0, exits_on_unanimity=False, limits=LIMITS
+            ),
+            completion_tokens=tokens,
+        )
+        for width in widths
+    ]
+    records: list[Record] = []
+    for number, question in enumerate(questions):
+        answer = explorers[number % len(explorers)].answer(question.text)
+        records += _seen(answer, question, pool)
+    return records
+
+
+def _seen(answer: Answer, question: Question, pool: Pool) -> list[Record]:
+    """Evidence of the first two layers: the third is asked for plain answers."""
+    route = answer.route
+    first, second, *_ = [layer.proposals for layer in route.layers] + [(), ()]
+    assessment = assess(first, second, route.layers[0].beliefs)
+    records = []
+    for proposals, peers, judge in (
+        (first, assessment.peers, assessment.judge),
+        (second, (None,) * len(second), None),
+    ):
+        agreement = shares([proposal.text for proposal in proposals])
+        for proposal, peer, share in zip(proposals, peers, agreement, strict=True):
+            records.append(
+                Record(
+                    model=proposal.model,
+                    prior=route.prior[proposal.model].mean,
+                    right=pool.score(question.id, answer_in(proposal.text)),
+                    self_score=proposal.self_score,
+                    peer_score=peer,
+                    judge=judge,
+                    agreement=share,
+                    others=len(proposals) - 1,
+                    layer=proposal.layer,
+                )
+            )
+    return records + _not_called(first, answer, question, pool)
+
+
+def _not_called(
+    first: Sequence[Proposal], answer: Answer, question: Question, pool: Pool
+) -> list[Record]:
+    agreement = [share for share in shares([one.text for one in first]) if share is not None]
+    if not agreement:
+        return []
+    called = {proposal.model for proposal in first}
+    return [
+        Record(
+            model=model,
+            prior=answer.route.prior[model].mean,
+            right=pool.recordings[model][question.id].score,
+            agreement=float(np.mean(agreement)),
+            others=len(first) - 1,
+            answered=False,
+        )
+        for model in pool.models
+        if model not in called and question.id in pool.recordings[model]
+    ]
+
+
+def _without_scores(record: Record) -> Record:
+    return replace(record, self_score=None, peer_score=None, judge=None)
+
+
+def _by_score(models: Sequence[str], labels: Floats) -> tuple[str, ...]:
+    """Best first; a model that was never asked comes last."""
+    there = ~np.isnan(labels)
+    mean = np.nansum(labels, axis=0) / np.maximum(there.sum(axis=0), 1)
+    return tuple(models[place] for place in np.argsort(-mean, kind="stable"))
+
+
+def _scores(pool: Pool, model: str, questions: Sequence[Question]) -> Floats:
+    known = pool.recordings[model]
+    return np.array([known[one.id].score if one.id in known else 0.0 for one in questions])
+
+
+def _codes(pool: Pool, model: str, questions: Sequence[Question]) -> npt.NDArray[np.object_]:
+    """What a model said; what it did not say agrees with nothing."""
+    known = pool.recordings[model]
+    return np.array(
+        [
+            (known[one.id].answer if one.id in known else None) or f"nothing of {model}"
+            for one in questions
+        ],
+        dtype=object,
+    )
+
+
+def _usual_tokens(pool: Pool, model: str, questions: Sequence[Question]) -> float:
+    known = pool.recordings[model]
+    lengths = [known[one.id].output_chars for one in questions if one.id in known]
+    return (
+        float(np.mean([estimated_tokens("-" * length) for length in lengths])) if lengths else 0.0
+    )

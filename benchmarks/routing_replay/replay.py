@@ -1,0 +1,286 @@
+"""One pool, all seeds: fit, choose knobs, run every method, and say how they differ."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from benchmarks.routing_replay.encodings import KeptEncoder
+from benchmarks.routing_replay.fitting import LIMITS, Fitted, fitted, split
+from benchmarks.routing_replay.loading import ROUTER, load_pool
+from benchmarks.routing_replay.methods import (
+    PRICES,
+    Bench,
+    Knobs,
+    recorded_knobs,
+    simulated_knobs,
+)
+from benchmarks.routing_replay.outcomes import Run, summary
+from benchmarks.routing_replay.simulation import Rules, replaying_models
+from benchmarks.routing_replay.statistics import paired_difference
+
+from cuda_gym.agents.route_moa.baselines import StaticBestK
+from cuda_gym.agents.route_moa.calibration import calibration_error, hit_at
+from cuda_gym.agents.route_moa.crew import Crew
+from cuda_gym.agents.route_moa.encoders import SentenceEncoder
+from cuda_gym.agents.route_moa.scorer import RidgeScorer
+
+__all__ = ["Extent", "replay"]
+
+RECORDED, SIMULATED, CHEAP = "RouteMoA, one layer", "RouteMoA, layers", "RouteMoA, cheap"
+PAPER, TOP_1, TOP_3 = "RouteMoA, paper's knobs", "scorer's best", "scorer's best 3, vote"
+WITHIN = "static best 3 within RouteMoA's cost"
+
+_ABOUT: Mapping[str, str] = {
+    RECORDED: "width and price of a dollar chosen in training for accuracy at no more than the static best 3's cost",
+    SIMULATED: "also layers, exit and aggregator chosen so, with simulated scores as evidence",
+    CHEAP: "width and price chosen for least cost at no more than a point below the static best 3 in training",
+    PAPER: "3 proposers, up to 3 layers, exit at 0.9, dollars count for nothing, aggregator",
+    TOP_1: "one model, by the scorer alone",
+    TOP_3: "three models by the scorer, the most believed answer",
+    WITHIN: "the best three that cost no more than RouteMoA, one layer, did in training",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How much is measured."""
+
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    most_train: int | None = None
+    most_test: int | None = None
+    most_tune: int = 400
+    """Questions on which a set of knobs is tried."""
+    most_curve: int = 500
+    """Test questions for each price of a dollar."""
+    num_resamples: int = 2_000
+
+
+def replay(
+    name: str, data: Path, kept: Path, extent: Extent, rules: Rules, *, num_threads: int = 1
+) -> dict[str, Any]:
+    """Measure one pool; plain values, for JSON."""
+    torch.set_num_threads(num_threads)
+    start = time.monotonic()
+    pool = load_pool(data, name)
+    sentences = SentenceEncoder()
+    encoder = KeptEncoder(sentences, [question.text for question in pool.questions], kept)
+    bench = Bench(pool=pool, models=dict(replaying_models(pool, rules)))
+    replayed = _Replay(
+        bench=bench,
+        encoder=encoder,
+        extent=extent,
+        runs={},
+        scorers=[],
+        chosen=[],
+        curve={},
+        statics=[],
+    )
+    for seed in extent.seeds:
+        replayed.seed(seed)
+    tested = [question.text for question in pool.questions[:40]]
+    return replayed.told(router_s=_encoding_s(sentences, tested)) | {
+        "num_questions": len(pool.questions),
+        "num_models": len(pool.models),
+        "seconds": round(time.monotonic() - start),
+    }
+
+
+@dataclass(kw_only=True)
+class _Replay:
+    """What was run so far."""
+
+    bench: Bench
+    encoder: KeptEncoder
+    extent: Extent
+    runs: dict[str, list[Run]]
+    scorers: list[dict[str, float]]
+    chosen: list[dict[str, Any]]
+    curve: dict[str, list[Run]]
+    """Three proposers at each price of a dollar."""
+    statics: list[frozenset[str]]
+
+    def seed(self, seed: int) -> None:
+        """Fit and run everything under one seed."""
+        extent, pool = self.extent, self.bench.pool
+        parts = split(pool, seed, most_train=extent.most_train, most_test=extent.most_test)
+        started = time.perf_counter()
+        fit = fitted(pool, parts, self.bench.models, self.encoder, seed=seed)
+        self.scorers.append(self._scorer(fit, seed) | {"fit_s": time.perf_counter() - started})
+        self.statics.append(frozenset(fit.best_three))
+        for name, (method, key) in self.bench.baselines(fit).items():
+            self._add(name, self.bench.run(method, parts.test, key))
+        self._routed(fit)
+
+    def told(self, *, router_s: float) -> dict[str, Any]:
+        """Summaries and differences.
+
+        Args:
+            router_s: Of encoding a query: the replay takes encodings from a file.
+        """
+        simulating = {SIMULATED, PAPER}
+        has_answers = self.bench.pool.answers_are_recorded
+        methods = []
+        for name, runs in self.runs.items():
+            is_routed = name.startswith(("RouteMoA", "scorer's"))
+            one = summary(
+                name,
+                runs,
+                self.statics if is_routed and has_answers else None,
+                router_s=router_s if is_routed else 0.0,
+                router_usd=ROUTER.cost_usd(router_s) if is_routed else 0.0,
+                uses_simulated_scores=name in simulating,
+                about=_ABOUT.get(name, ""),
+            )
+            methods.append(one.as_plain() | {"is_routed": is_routed})
+        return {
+            "name": self.bench.pool.name,
+            "methods": methods,
+            "curve": [
+                summary(
+                    price, runs, self.statics if has_answers else None, router_s=router_s
+                ).as_plain()
+                for price, runs in self.curve.items()
+            ],
+            "differences": self._differences(),
+            "scorer": {
+                key: float(np.mean([s[key] for s in self.scorers])) for key in self.scorers[0]
+            },
+            "encoding_ms": 1000 * router_s,
+            "chosen": self.chosen,
+            "static_best_3": [sorted(best) for best in self.statics],
+            "num_test": len(self.runs["oracle"][0].questions),
+        }
+
+    def _routed(self, fit: Fitted) -> None:
+        bench, test = self.bench, fit.split.test
+        tune = fit.split.tune[: self.extent.most_tune]
+        has_answers = bench.pool.answers_are_recorded
+        widest = len(bench.pool.models) if has_answers else 1
+
+        def tried(candidates: Sequence[Knobs]) -> list[tuple[Knobs, Run]]:
+            return [(knobs, bench.run(bench.mixture(fit, knobs), tune)) for knobs in candidates]
+
+        usd = bench.prices(fit)
+        one_layer = tried(recorded_knobs(widest, usd[:4]))
+        baselines = bench.baselines(fit)
+        method, key = baselines["static best 3, vote" if has_answers else "best single"]
+        yardstick = bench.run(method, tune, key)
+        best = _most_accurate(one_layer, yardstick.cost_usd)
+        cheap = _cheapest(one_layer, yardstick.accuracy - 0.01)
+        chosen = {RECORDED: best, CHEAP: cheap, TOP_1: Knobs(width=1)}
+        if has_answers:
+            chosen[TOP_3] = Knobs()
+            layers = tried(simulated_knobs(best))
+            chosen[SIMULATED] = _most_accurate(layers, yardstick.cost_usd)
+            chosen[PAPER] = Knobs(max_layers=3, exit_posterior=0.9, with_scores=True)
+            self._static_within(fit, dict(one_layer)[best].cost_usd)
+        for name, knobs in chosen.items():
+            self._add(name, bench.run(bench.mixture(fit, knobs), test))
+        for share, price in zip(PRICES, usd, strict=True):
+            mixture = bench.mixture(fit, Knobs(width=min(3, widest), usd=price))
+            run = bench.run(mixture, test[: self.extent.most_curve])
+            self.curve.setdefault(str(share), []).append(run)
+        self.chosen.append({name: asdict(knobs) for name, knobs in chosen.items()})
+
+    def _static_within(self, fit: Fitted, most_usd: float) -> None:
+        """The strongest rival at the same cost: chosen in training, with our cost as its limit."""
+        bench = self.bench
+        three = bench.static_within(fit, most_usd)
+        order = (*three, *(name for name in fit.order if name not in three))
+        crew = Crew(roster=bench.pool.roster, models=bench.models, limits=LIMITS)
+        method = StaticBestK(crew=crew, order=order)
+        self._add(WITHIN, bench.run(method, fit.split.test, ("static", order[:5])))
+
+    def _scorer(self, fit: Fitted, seed: int) -> dict[str, float]:
+        """How good the scorer is by itself, beside ridge regression on words and the best single model."""
+        pool, test = self.bench.pool, fit.split.test
+        texts, labels = [question.text for question in test], pool.labels(test)
+        known = np.nan_to_num(labels)
+        learn = fit.split.learn
+        ridge = RidgeScorer.fit(
+            [question.text for question in learn], pool.labels(learn), pool.models, seed=seed
+        )
+        told = {"best_single": float(known[:, pool.models.index(fit.order[0])].mean())}
+        told["oracle"] = float(known.max(axis=1).mean())
+        for name, scorer in (("learned", fit.scorer), ("ridge", ridge)):
+            scores = scorer.score_many(texts)
+            best = scores.argmax(axis=1)
+            told |= {
+                f"{name}_top_1": float(known[np.arange(len(test)), best].mean()),
+                f"{name}_hit_1": hit_at(1, scores, labels),
+                f"{name}_hit_3": hit_at(3, scores, labels),
+                f"{name}_ece": calibration_error(scores, labels),
+            }
+        # What calling the same three always would hit, without any scorer.
+        static = np.tile(-np.arange(len(pool.models), dtype=float), (len(test), 1))
+        places = [pool.models.index(model) for model in fit.order]
+        ordered = labels[:, places]
+        return told | {
+            "static_hit_1": hit_at(1, static, ordered),
+            "static_hit_3": hit_at(3, static, ordered),
+        }
+
+    def _add(self, name: str, run: Run) -> None:
+        self.runs.setdefault(name, []).append(run)
+
+    def _differences(self) -> dict[str, dict[str, Any]]:
+        ours = [name for name in (RECORDED, SIMULATED, CHEAP, PAPER) if name in self.runs]
+        theirs = [
+            name
+            for name in (
+                "static best 3, vote",
+                WITHIN,
+                "best single",
+                "plurality of all",
+                "MoA, 1 layer",
+                "MoA, 3 layers",
+            )
+            if name in self.runs
+        ]
+        return {
+            f"{mine} | {other}": asdict(self._difference(mine, other))
+            for mine in ours
+            for other in theirs
+        }
+
+    def _difference(self, mine: str, other: str) -> Any:
+        runs = self.runs[mine]
+        return paired_difference(
+            [run.scores for run in runs],
+            [run.scores for run in self.runs[other]],
+            [run.questions for run in runs],
+            num_resamples=self.extent.num_resamples,
+        )
+
+
+def _most_accurate(tried: Sequence[tuple[Knobs, Run]], most_usd: float) -> Knobs:
+    """Of those that cost no more; where none does, the cheapest."""
+    within = [one for one in tried if one[1].cost_usd <= most_usd]
+    if not within:
+        return min(tried, key=lambda one: one[1].cost_usd)[0]
+    return max(within, key=lambda one: (one[1].accuracy, -one[1].cost_usd))[0]
+
+
+def _cheapest(tried: Sequence[tuple[Knobs, Run]], least_accuracy: float) -> Knobs:
+    """Of those that are right often enough; where none is, the one that is most often."""
+    enough = [one for one in tried if one[1].accuracy >= least_accuracy]
+    if not enough:
+        return max(tried, key=lambda one: one[1].accuracy)[0]
+    return min(enough, key=lambda one: one[1].cost_usd)[0]
+
+
+def _encoding_s(encoder: SentenceEncoder, texts: Sequence[str]) -> float:
+    """Of one query, the median of some."""
+    encoder.encode(texts[:1])
+    times = []
+    for text in texts:
+        started = time.perf_counter()
+        encoder.encode([text])
+        times.append(time.perf_counter() - started)
+    return float(np.median(times))
