@@ -143,21 +143,16 @@ class Crew:
             ledger: Pays.
         """
 
-        def read(text: str, shown: Sequence[int] = ()) -> Reading:
-            if step in (Step.FIRST, Step.AGAIN):
-                return read_reply(text, shown=shown, num_answers=len(earlier))
-            return Reading(answer=plain_answer(text), self_score=None)
-
         called = call_side_by_side(
             self.calls(names, step, query, [proposal.text for proposal in earlier]),
             wanted=wanted,
             ledger=ledger,
             roster=self.roster,
-            answer_in=lambda text: read(text).answer,
+            answer_in=lambda reply: _read(reply, step).answer,
         )
         proposals = []
         for call, completion in zip(called.calls, called.completions, strict=True):
-            reading = read(completion.text, call.prompt.shown)
+            reading = _read(completion.text, step, call.prompt.shown, len(earlier))
             proposals.append(
                 Proposal(
                     model=call.entry.name,
@@ -183,3 +178,10 @@ class Crew:
         known = self.completion_tokens
         mean = sum(known.values()) / len(known) if known else DEFAULT_EXPECTED.completion_tokens
         return min(known.get(name, mean), self.limits.max_tokens)
+
+
+def _read(reply: str, step: Step, shown: Sequence[int] = (), num_earlier: int = 0) -> Reading:
+    """The answer in a reply, and the scores if any were asked for."""
+    if step in (Step.FIRST, Step.AGAIN):
+        return read_reply(reply, shown=shown, num_answers=num_earlier)
+    return Reading(answer=plain_answer(reply), self_score=None)
