@@ -142,7 +142,6 @@ class Crew:
             wanted: How many answers.
             ledger: Pays.
         """
-
         called = call_side_by_side(
             self.calls(names, step, query, [proposal.text for proposal in earlier]),
             wanted=wanted,
