@@ -123,7 +123,8 @@ def test_with_json_the_address_is_the_one_document(tmp_path: Path) -> None:
         rest, said = process.communicate(timeout=20)
     assert process.returncode == 130
     assert document["roster"][0]["name"] == "model-0"
-    assert json.loads(rest)["error"]["kind"] == "Interrupted"
+    assert rest == ""
+    assert "Interrupted" in said
     assert "no answer: " in said
 
 

@@ -103,11 +103,13 @@ class Serve:
         try:
             self._introduce(server, roster, screen)
             server.serve()
+        except KeyboardInterrupt:  # its ordinary end: no error, and no second document
+            screen.note("Interrupted. Answers in the making end now.")
         finally:
             server.close()
             for model in models.values():
                 model.close()
-        return ExitCode.OK
+        return ExitCode.INTERRUPTED
 
     def _check(self) -> None:
         if not 0 <= self.port <= 65535:
