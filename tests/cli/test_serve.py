@@ -15,9 +15,10 @@ from typing import Any
 
 import openai
 import pytest
-from tests.models.openai_server import refuses, says, serve
+from tests.models.openai_server import says, serve
 
 from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed
+from cuda_gym.agents.route_moa.scorer import RidgeScorer
 from cuda_gym.cli.main import main
 from cuda_gym.models.model import Prices
 
@@ -29,7 +30,7 @@ def roster_of(folder: Path, *addresses: str) -> Path:
     entries = (
         RosterEntry(
             name=f"model-{number}",
-            prices=Prices(input_usd_per_million=1.0, output_usd_per_million=2.0),
+            prices=Prices(input_usd_per_million=1.0 + number, output_usd_per_million=2.0),
             speed=Speed(first_token_s=0.1, tokens_per_s=100.0),
             context_tokens=8000,
             base_url=address,
@@ -107,25 +108,32 @@ def test_it_serves_a_roster_until_it_is_interrupted_also_while_it_answers(tmp_pa
     assert "The server ends" in errors[0]
 
 
-def test_with_json_the_address_is_the_one_document(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_with_a_scorer_the_model_that_is_good_at_it_is_asked_though_it_is_dearer(
+    tmp_path: Path,
+) -> None:
+    queries = [f"{word} {number}" for number in range(20) for word in ("Capital?", "Integral?")]
+    labels = [[0.0, 1.0] if "Capital" in query else [1.0, 0.0] for query in queries]
+    RidgeScorer.fit(queries, labels, ["model-0", "model-1"]).save(tmp_path)
+    one_call = ("--width", "1", "--max-layers", "1", "--json", "--scorer", str(tmp_path))
     with (
-        serve([refuses(404, "no such model")]) as (endpoint, _),
-        served(roster_of(tmp_path, endpoint), "--json") as process,
+        serve([says(ANSWER)]) as (endpoint, _),
+        served(roster_of(tmp_path, endpoint, endpoint), *one_call) as process,
     ):
         assert process.stdout is not None
         lines = [process.stdout.readline()]
         while lines[-1] not in ("}\n", ""):
             lines.append(process.stdout.readline())
         document = json.loads("".join(lines))
-        with pytest.raises(openai.InternalServerError, match="model-0"):
-            ask(document["base_url"])
+        got = ask(document["base_url"])
         process.send_signal(signal.SIGTERM)
         rest, said = process.communicate(timeout=20)
-    assert process.returncode == 130
     assert document["roster"][0]["name"] == "model-0"
+    assert list(got.bill["by_model"]) == ["router", "model-1"]
     assert rest == ""
     assert "Interrupted" in said
-    assert "no answer: " in said
+    assert "--scorer" not in said
+    assert process.returncode == 130
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,7 @@ def test_a_mistake_of_ours_is_a_status_too(capfd: pytest.CaptureFixture[str]) ->
         ({"headers": {**JSON, "Host": "evil.example:80"}}, 403, "'evil.example:80'"),
         ({"headers": {**JSON, "Content-Length": "many"}}, 411, "send Content-Length"),
         ({"headers": {**JSON, "Content-Length": "-1"}}, 411, "send Content-Length"),
+        ({"headers": {**JSON, "Transfer-Encoding": "chunked", "Content-Length": "0"}}, 411, "send"),
         ({"body": b"x" * 2_000_000}, 413, "2,000,000 bytes; the most is 1,000"),
         ({"body": "{"}, 400, "not JSON"),
     ],

@@ -47,7 +47,9 @@ class JsonWire(BaseHTTPRequestHandler):
 
     @property
     def body_bytes(self) -> int | None:
-        """As the client says; None where it does not."""
+        """As the client says; None where it does not, or sends chunks, which have lengths of their own."""
+        if "Transfer-Encoding" in self.headers:
+            return None
         length = self.headers.get("Content-Length", "")
         return int(length) if length.isascii() and length.isdigit() and len(length) < 19 else None
 
