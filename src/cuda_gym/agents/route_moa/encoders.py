@@ -206,7 +206,8 @@ class RememberingEncoder:
         self._known: dict[str, Vectors] = {}
         if file is not None and file.is_file():
             with np.load(file, allow_pickle=False) as kept:
-                self._known = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
+                texts = json.loads(kept["texts"].tobytes())
+                self._known = dict(zip(texts, kept["vectors"], strict=True))
 
     @property
     def name(self) -> str:
@@ -236,7 +237,8 @@ class RememberingEncoder:
         if self._file is not None and self._known:
             texts, vectors = zip(*self._known.items(), strict=True)
             with self._file.open("wb") as file:
-                np.savez(file, texts=np.array(texts), vectors=np.stack(vectors))
+                written = np.frombuffer(json.dumps(texts).encode(), np.uint8)
+                np.savez(file, texts=written, vectors=np.stack(vectors))
 
 
 def _packaged() -> Path:

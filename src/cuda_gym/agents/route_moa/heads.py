@@ -49,10 +49,10 @@ class TrainingPlan:
     temperature: float = 0.2
     """Of both contrastive losses."""
     batch: int = 128
-    learning_rate: float = 2e-3
+    learning_rate: float = 4e-3
     decay: float = 1e-2
     """Of weights, for each step and unit of the learning rate."""
-    dropout: float = 0.2
+    dropout: float = 0.5
     """Of a query's vector."""
 
 

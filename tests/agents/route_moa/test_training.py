@@ -1,0 +1,54 @@
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuda_gym.agents.route_moa.training import read_logs
+from cuda_gym.errors import RosterError
+
+
+def line(query: str, model: str, score: object) -> str:
+    return json.dumps({"query": query, "model": model, "score": score, "when": "today"})
+
+
+def test_logs_become_a_table_with_gaps(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(
+        "\n".join(
+            [line("q1", "a", 1), line("q2", "b", 0.5), "", line("q1", "b", 0), line("q1", "b", 1)]
+        )
+    )
+    examples = read_logs(path)
+    assert (examples.queries, examples.names) == (("q1", "q2"), ("a", "b"))
+    np.testing.assert_array_equal(examples.labels, [[1.0, 0.5], [math.nan, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ("{", "is no graded answer"),
+        ('["q", "a", 1]', "is no graded answer"),
+        ('{"query": "q", "model": "a"}', "is no graded answer"),
+        (line("q", "a", 7), r"a score is a number in \[0, 1\]; got 7"),
+        (line("q", "a", math.nan), "got nan"),
+        (line("q", "a", True), "got True"),
+        (line("q", "a", "high"), "got 'high'"),
+        ('{"query": 1, "model": "a", "score": 1}', "query and model are strings"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_told_by_its_number(
+    bad: str, why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(line("q", "a", 1) + "\n" + bad + "\n")
+    with pytest.raises(RosterError, match=rf"log\.jsonl:2.*{why}"):
+        read_logs(path)
+
+
+def test_a_log_without_lines_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n")
+    with pytest.raises(RosterError, match="at least one graded answer"):
+        read_logs(path)
