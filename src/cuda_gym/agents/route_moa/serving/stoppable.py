@@ -2,8 +2,7 @@
 
 Covered: no further call is made, whoever made one is free at once, and a call of an endpoint ends with its
 connection. Not covered: a model that is no endpoint and is slow; its call goes on in its own thread, which keeps
-no program from ending, to its next piece or its end. Nor a wait between two tries of a call, which is slept to
-its end.
+no program from ending, to its next piece or its end.
 """
 
 from __future__ import annotations
