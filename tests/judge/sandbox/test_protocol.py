@@ -47,7 +47,6 @@ messages = st.one_of(
         kernels=st.just(()),
         allowed_library=st.lists(names, max_size=2).map(tuple),
         init_args=st.none(),
-        weights=st.dictionaries(names, specs, max_size=3),
         num_threads=st.integers(1, 64),
     ),
 )

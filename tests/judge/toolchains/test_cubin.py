@@ -60,6 +60,11 @@ int cuEventCreate(P* p, unsigned f) { static long n = 1; *p = (P)n++; return 0; 
 int cuEventRecord(P e, P s) { clock_us += 4; times[(long)e] = clock_us; return 0; }
 int cuEventSynchronize(P e) { return 0; }
 int cuEventElapsedTime(float* ms, P a, P b) { *ms = (times[(long)b] - times[(long)a]) / 1e3f; return 0; }
+int cuCtxSynchronize(void) { return 0; }
+int cuMemHostRegister_v2(P p, size_t n, unsigned f) { return 0; }
+int cuMemHostGetDevicePointer_v2(P* d, P p, unsigned f) { *d = p; return 0; }
+int cuMemHostUnregister(P p) { return 0; }
+int cuMemcpyHtoDAsync_v2(P d, P h, size_t n, P s) { memcpy(d, h, n); return 0; }
 int cuStreamIsCapturing(P s, int* status) { *status = is_capturing; return 0; }
 int cuGetErrorString(int e, const char** s) {
   *s = e == 1 ? "invalid argument" : e == 700 ? "an illegal memory access was encountered" : "other";
