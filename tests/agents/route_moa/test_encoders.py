@@ -1,14 +1,11 @@
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cuda_gym.agents.route_moa.bert import Vectors
 from cuda_gym.agents.route_moa.encoders import (
-    RememberingEncoder,
     SentenceEncoder,
     TfidfEncoder,
     load_encoder,
@@ -106,29 +103,3 @@ def test_a_saved_count_of_words_counts_the_same(counts: TfidfEncoder, tmp_path: 
 def test_a_folder_without_an_encoder_is_told(tmp_path: Path) -> None:
     with pytest.raises(RosterError, match=r"encoder\.json is missing"):
         load_encoder(tmp_path)
-
-
-class _Counting:
-    """An encoder that keeps what it was asked."""
-
-    name, dimensions = "counting", 1
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        self.asked += texts
-        return np.array([[len(text)] for text in texts], np.float32)
-
-    def save(self, folder: Path) -> None:
-        raise AssertionError("not saved here")
-
-
-def test_a_remembering_encoder_asks_once_for_each_text(tmp_path: Path) -> None:
-    inner, file = _Counting(), tmp_path / "vectors.npz"
-    first = RememberingEncoder(inner, file)
-    assert first.encode(["a", "bb", "a"]).ravel().tolist() == [1, 2, 1]
-    first.keep()
-    again = RememberingEncoder(inner, file)
-    assert again.encode(["bb", "ccc"]).ravel().tolist() == [2, 3]
-    assert inner.asked == ["a", "bb", "ccc"]

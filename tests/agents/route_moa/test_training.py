@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuda_gym.agents.route_moa.training import read_logs
+from cuda_gym.agents.route_moa.training import Split, read_logs
 from cuda_gym.errors import RosterError
 
 
@@ -52,3 +52,9 @@ def test_a_log_without_lines_is_told(tmp_path: Path) -> None:
     path.write_text("\n")
     with pytest.raises(RosterError, match="at least one graded answer"):
         read_logs(path)
+
+
+def test_no_row_is_both_learnt_from_and_held_out() -> None:
+    split = Split.of(100, seed=1)
+    assert [len(rows) for rows in (split.train, split.held_out, split.calibration)] == [80, 10, 10]
+    assert sorted(np.concatenate([split.train, split.held_out, split.calibration])) == [*range(100)]

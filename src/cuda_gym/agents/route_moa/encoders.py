@@ -1,8 +1,7 @@
 """Queries as vectors: what a scorer knows of a query.
 
-    SentenceEncoder     a small language model of meaning, from files on this machine
-    TfidfEncoder        counts of words; needs numpy alone
-    RememberingEncoder  any of them, asked once for each text
+    SentenceEncoder  a small language model of meaning, from files on this machine
+    TfidfEncoder     counts of words; needs numpy alone
 
 Covered: texts of any length (of a long one the head and the tail are read, since a task is stated at either end),
 empty ones, and ones that are no valid Unicode.
@@ -26,7 +25,6 @@ from cuda_gym.errors import RosterError
 
 __all__ = [
     "Encoder",
-    "RememberingEncoder",
     "SentenceEncoder",
     "TfidfEncoder",
     "Vectors",
@@ -188,57 +186,6 @@ class TfidfEncoder:
     def save(self, folder: Path) -> None:
         """Write down its terms."""
         _describe(folder, kind="tfidf", terms=self._terms, rarity=self._rarity.tolist())
-
-
-class RememberingEncoder:
-    """Asks another encoder once for each text, and the file for what was asked before.
-
-    For benchmarks that score the same queries with many seeds. It forgets nothing: not for serving.
-
-    Args:
-        encoder: Who is asked.
-        file: Vectors of earlier runs, with one encoder; written by `keep`.
-    """
-
-    def __init__(self, encoder: Encoder, file: Path | None = None) -> None:
-        self._encoder = encoder
-        self._file = file
-        self._known: dict[str, Vectors] = {}
-        if file is not None and file.is_file():
-            with np.load(file, allow_pickle=False) as kept:
-                texts = json.loads(kept["texts"].tobytes())
-                self._known = dict(zip(texts, kept["vectors"], strict=True))
-
-    @property
-    def name(self) -> str:
-        """The other's."""
-        return self._encoder.name
-
-    @property
-    def dimensions(self) -> int:
-        """The other's."""
-        return self._encoder.dimensions
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """As the other, sooner."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new:
-            self._known.update(zip(new, self._encoder.encode(new), strict=True))
-        if not texts:
-            return np.zeros((0, self.dimensions), np.float32)
-        return np.stack([self._known[text] for text in texts])
-
-    def save(self, folder: Path) -> None:
-        """Save the other: what is remembered is not part of a scorer."""
-        self._encoder.save(folder)
-
-    def keep(self) -> None:
-        """Write the file."""
-        if self._file is not None and self._known:
-            texts, vectors = zip(*self._known.items(), strict=True)
-            with self._file.open("wb") as file:
-                written = np.frombuffer(json.dumps(texts).encode(), np.uint8)
-                np.savez(file, texts=written, vectors=np.stack(vectors))
 
 
 def _packaged() -> Path:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,7 +32,7 @@ from cuda_gym.agents.route_moa.encoders import (
 from cuda_gym.agents.route_moa.heads import Heads, TrainingPlan, train_heads
 from cuda_gym.agents.route_moa.pool import Pool
 from cuda_gym.agents.route_moa.ridge import best_penalty, fit_ridge
-from cuda_gym.agents.route_moa.training import Examples
+from cuda_gym.agents.route_moa.training import Examples, Split
 from cuda_gym.errors import MissingTool, RosterError
 
 __all__ = ["FittedScorer", "LearnedScorer", "RidgeScorer", "load_scorer"]
@@ -149,7 +149,7 @@ class LearnedScorer(FittedScorer):
         examples = _examples(queries, labels, names)
         encoder = encoder or SentenceEncoder()
         vectors = encoder.encode(examples.queries)
-        split = _Split.of(examples, seed=seed)
+        split = Split.of(len(examples.queries), seed=seed)
         clusters = Clusters.fit(vectors[split.train], num_clusters=plan.num_clusters, seed=seed)
         heads = train_heads(
             vectors[split.train],
@@ -197,7 +197,7 @@ class RidgeScorer(FittedScorer):
         examples = _examples(queries, labels, names)
         encoder = encoder or TfidfEncoder.fit(examples.queries)
         vectors = encoder.encode(examples.queries)
-        split = _Split.of(examples, seed=seed)
+        split = Split.of(len(examples.queries), seed=seed)
         known, there = vectors[split.train], examples.labels[split.train]
         intercepts = (np.nansum(there, 0) + 1.0) / ((~np.isnan(there)).sum(0) + 2.0)
         penalty = best_penalty(
@@ -251,25 +251,6 @@ def load_scorer(folder: Path, *, encoder: Encoder | None = None) -> FittedScorer
         kind.__name__: kind for kind in (LearnedScorer, RidgeScorer)
     }
     return kinds[facts["kind"]](encoder or load_encoder(folder), pool, parts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Split:
-    """Rows to learn from, to stop by, and to calibrate on: eight, one and one of ten."""
-
-    train: npt.NDArray[np.intp]
-    held_out: npt.NDArray[np.intp]
-    calibration: npt.NDArray[np.intp]
-
-    @classmethod
-    def of(cls, examples: Examples, *, seed: int) -> _Split:
-        rows = np.random.default_rng(seed).permutation(len(examples.queries))
-        tenth = len(rows) // 10
-        if tenth == 0:  # too few to hold any out
-            return cls(train=rows, held_out=rows, calibration=rows)
-        return cls(
-            train=rows[2 * tenth :], held_out=rows[:tenth], calibration=rows[tenth : 2 * tenth]
-        )
 
 
 def _examples(queries: Sequence[str], labels: npt.ArrayLike, names: Sequence[str]) -> Examples:

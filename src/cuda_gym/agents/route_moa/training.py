@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from cuda_gym.errors import RosterError
 
-__all__ = ["Examples", "read_logs"]
+__all__ = ["Examples", "Split", "read_logs"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -75,6 +75,26 @@ def read_logs(path: Path) -> Examples:
     for (query, model), given in scores.items():
         labels[queries[query], names[model]] = sum(given) / len(given)
     return Examples(queries=tuple(queries), names=tuple(names), labels=labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """Rows to learn from, to stop by, and to calibrate on: eight, one and one of ten."""
+
+    train: npt.NDArray[np.intp]
+    held_out: npt.NDArray[np.intp]
+    calibration: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, num_rows: int, *, seed: int) -> Split:
+        """By lot; of fewer than ten rows none can be spared, and all serve for all."""
+        rows = np.random.default_rng(seed).permutation(num_rows)
+        tenth = num_rows // 10
+        if tenth == 0:
+            return cls(train=rows, held_out=rows, calibration=rows)
+        return cls(
+            train=rows[2 * tenth :], held_out=rows[:tenth], calibration=rows[tenth : 2 * tenth]
+        )
 
 
 def _read_line(line: str, place: str) -> tuple[str, str, float]:
