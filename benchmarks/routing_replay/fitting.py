@@ -1,7 +1,8 @@
 """What is learnt from the training half of a pool: a scorer, weights of evidence, and the static choices.
 
-Two thirds of the training questions teach the scorer; the other third, which it has not seen, gives the
-posterior's weights and every knob. Nothing here sees a test question.
+Two thirds of the training questions teach a scorer; the other third, which it has not seen, gives the
+posterior's weights and every knob. Then all of them teach the scorer of the test. Nothing here sees a test
+question.
 """
 
 from __future__ import annotations
@@ -56,6 +57,9 @@ class Fitted:
 
     split: Split
     scorer: LearnedScorer
+    """From the first two thirds, for weights and knobs."""
+    final_scorer: LearnedScorer
+    """From all of the training, for the test: knobs stay, the scorer knows more."""
     recorded_weights: PosteriorWeights
     """Of the prior and of agreement between recorded answers: nothing simulated."""
     weights: PosteriorWeights
@@ -107,12 +111,15 @@ def fitted(
         most_records: Questions from which weights are fitted.
     """
     learn, train = parts.learn, parts.train
-    scorer = LearnedScorer.fit(
-        [question.text for question in learn],
-        pool.labels(learn),
-        pool.models,
-        encoder=encoder,
-        seed=seed,
+    scorer, final_scorer = (
+        LearnedScorer.fit(
+            [question.text for question in questions],
+            pool.labels(questions),
+            pool.models,
+            encoder=encoder,
+            seed=seed,
+        )
+        for questions in (learn, train)
     )
     tokens = {model: _usual_tokens(pool, model, train) for model in pool.models}
     labels = pool.labels(train)
@@ -124,6 +131,7 @@ def fitted(
     return Fitted(
         split=parts,
         scorer=scorer,
+        final_scorer=final_scorer,
         recorded_weights=fit([_without_scores(one) for one in records if one.layer == 0]),
         weights=fit(records),
         order=order,

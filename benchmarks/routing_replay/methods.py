@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from benchmarks.routing_replay.fitting import LIMITS, Fitted, best_three, plain_costs
 from benchmarks.routing_replay.loading import Pool, Question
+from benchmarks.routing_replay.names import ALL, MOA_1, MOA_3, ORACLE, SINGLE, STATIC
 from benchmarks.routing_replay.outcomes import Outcome, Run, outcome_of
 
 from cuda_gym.agents.route_moa.baselines import (
@@ -82,12 +83,12 @@ class Bench:
     models: dict[str, Model]
     _known: dict[tuple[object, str], Outcome] = field(default_factory=dict)
 
-    def mixture(self, fit: Fitted, knobs: Knobs) -> Mixture:
-        """A mixture with these knobs."""
+    def mixture(self, fit: Fitted, knobs: Knobs, *, in_training: bool = False) -> Mixture:
+        """A mixture with these knobs; in training its scorer must not know the questions."""
         return Mixture(
             self.pool.roster,
             self.models,
-            fit.scorer,
+            fit.scorer if in_training else fit.final_scorer,
             weights=fit.weights if knobs.with_scores else fit.recorded_weights,
             plan=knobs.plan(),
             completion_tokens=fit.completion_tokens,
@@ -128,21 +129,21 @@ class Bench:
         category_of = self._category
         order, best = fit.order, fit.order[0]
         made: dict[str, tuple[Method, object]] = {
-            "best single": (BestSingle(crew=crew, order=order), ("single", order[:3])),
+            SINGLE: (BestSingle(crew=crew, order=order), ("single", order[:3])),
             "best per category": (
                 BestPerCategory(
                     crew=crew, orders=fit.orders, otherwise=order, category_of=category_of
                 ),
                 None,
             ),
-            "oracle": (Oracle(crew=crew, is_right=self._is_right), "oracle"),
+            ORACLE: (Oracle(crew=crew, is_right=self._is_right), "oracle"),
         }
         if not self.pool.answers_are_recorded:
             return made
         three = (*fit.best_three, *(name for name in order if name not in fit.best_three))
         everyone = self.pool.models
         return made | {
-            "static best 3, vote": (
+            STATIC: (
                 StaticBestK(crew=crew, order=three),
                 ("static", three[:5]),
             ),
@@ -153,12 +154,12 @@ class Bench:
             "cascade until 2 agree": self._cascade(crew, 2),
             "cascade until 3 agree": self._cascade(crew, 3),
             "Self-MoA, 6 samples": (SelfMoA(crew=crew, model=best), ("self", best)),
-            "plurality of all": (PluralityOfAll(crew=crew, order=order), ("all", order)),
-            "MoA, 1 layer": (
+            ALL: (PluralityOfAll(crew=crew, order=order), ("all", order)),
+            MOA_1: (
                 ClassicalMoA(crew=crew, names=everyone, aggregators=order, layers=1),
                 ("moa 1", order[:3]),
             ),
-            "MoA, 3 layers": (
+            MOA_3: (
                 ClassicalMoA(crew=crew, names=everyone, aggregators=order),
                 ("moa 3", order[:3]),
             ),

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.routing_replay.names import ORACLE
+
 __all__ = ["draw", "front"]
 
 _INK, _OURS, _OTHERS, _SIMULATED = "#333333", "#d1495b", "#30638e", "#9aa5b1"
@@ -46,9 +48,10 @@ def draw(results: Mapping[str, Any], path: Path) -> None:
     for axes in grid.flat[len(pools) :]:
         axes.axis("off")
     for axes, (name, pool) in zip(grid.flat, pools, strict=False):
-        _panel(axes, name, pool["methods"])
+        _panel(axes, name, pool)
     figure.suptitle(
-        "Accuracy and cost of each method. Red: routed. Hollow: rests on simulated second readings.\n"
+        "Accuracy and cost of each method. Red: routed; dotted: as dollars count more. "
+        "Hollow: rests on simulated second readings.\n"
         "Costs: assumed prices, estimated tokens. The oracle is not reachable and not part of the front.",
         fontsize=9,
     )
@@ -56,8 +59,17 @@ def draw(results: Mapping[str, Any], path: Path) -> None:
     pyplot.close(figure)
 
 
-def _panel(axes: Any, title: str, methods: Sequence[Mapping[str, Any]]) -> None:
-    reachable = [method for method in methods if method["name"] != "oracle"]
+def _panel(axes: Any, title: str, pool: Mapping[str, Any]) -> None:
+    methods, curve = pool["methods"], pool["curve"]
+    reachable = [method for method in methods if method["name"] != ORACLE]
+    axes.plot(
+        [one["usd_per_1000"] for one in curve],
+        [one["accuracy"] for one in curve],
+        color=_OURS,
+        linewidth=1,
+        linestyle=":",
+        zorder=2,
+    )
     edge = front([(one["usd_per_1000"], one["accuracy"]) for one in reachable])
     axes.plot(
         *zip(*edge, strict=True), drawstyle="steps-post", color=_SIMULATED, linewidth=1, zorder=1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,23 @@ from benchmarks.routing_replay.methods import (
     recorded_knobs,
     simulated_knobs,
 )
+from benchmarks.routing_replay.names import (
+    ABOUT,
+    ALL,
+    CHEAP,
+    MOA_1,
+    MOA_3,
+    ORACLE,
+    PAPER,
+    RECORDED,
+    SIMULATED,
+    SINGLE,
+    STATIC,
+    TOP_1,
+    TOP_3,
+    WITHIN,
+    is_routed,
+)
 from benchmarks.routing_replay.outcomes import Run, summary
 from benchmarks.routing_replay.simulation import Rules, replaying_models
 from benchmarks.routing_replay.statistics import paired_difference
@@ -32,19 +49,8 @@ from cuda_gym.agents.route_moa.scorer import RidgeScorer
 
 __all__ = ["Extent", "replay"]
 
-RECORDED, SIMULATED, CHEAP = "RouteMoA, one layer", "RouteMoA, layers", "RouteMoA, cheap"
-PAPER, TOP_1, TOP_3 = "RouteMoA, paper's knobs", "scorer's best", "scorer's best 3, vote"
-WITHIN = "static best 3 within RouteMoA's cost"
-
-_ABOUT: Mapping[str, str] = {
-    RECORDED: "width and price of a dollar chosen in training for accuracy at no more than the static best 3's cost",
-    SIMULATED: "also layers, exit and aggregator chosen so, with simulated scores as evidence",
-    CHEAP: "width and price chosen for least cost at no more than a point below the static best 3 in training",
-    PAPER: "3 proposers, up to 3 layers, exit at 0.9, dollars count for nothing, aggregator",
-    TOP_1: "one model, by the scorer alone",
-    TOP_3: "three models by the scorer, the most believed answer",
-    WITHIN: "the best three that cost no more than RouteMoA, one layer, did in training",
-}
+EQUAL = 1.1
+"""Costs count as equal up to this factor; a rival at our exact cost is compared besides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,17 +133,17 @@ class _Replay:
         has_answers = self.bench.pool.answers_are_recorded
         methods = []
         for name, runs in self.runs.items():
-            is_routed = name.startswith(("RouteMoA", "scorer's"))
+            routed = is_routed(name)
             one = summary(
                 name,
                 runs,
-                self.statics if is_routed and has_answers else None,
-                router_s=router_s if is_routed else 0.0,
-                router_usd=ROUTER.cost_usd(router_s) if is_routed else 0.0,
+                self.statics if routed and has_answers else None,
+                router_s=router_s if routed else 0.0,
+                router_usd=ROUTER.cost_usd(router_s) if routed else 0.0,
                 uses_simulated_scores=name in simulating,
-                about=_ABOUT.get(name, ""),
+                about=ABOUT.get(name, ""),
             )
-            methods.append(one.as_plain() | {"is_routed": is_routed})
+            methods.append(one.as_plain() | {"is_routed": routed})
         return {
             "name": self.bench.pool.name,
             "methods": methods,
@@ -154,7 +160,7 @@ class _Replay:
             "encoding_ms": 1000 * router_s,
             "chosen": self.chosen,
             "static_best_3": [sorted(best) for best in self.statics],
-            "num_test": len(self.runs["oracle"][0].questions),
+            "num_test": len(self.runs[ORACLE][0].questions),
         }
 
     def _routed(self, fit: Fitted) -> None:
@@ -164,20 +170,23 @@ class _Replay:
         widest = len(bench.pool.models) if has_answers else 1
 
         def tried(candidates: Sequence[Knobs]) -> list[tuple[Knobs, Run]]:
-            return [(knobs, bench.run(bench.mixture(fit, knobs), tune)) for knobs in candidates]
+            return [
+                (knobs, bench.run(bench.mixture(fit, knobs, in_training=True), tune))
+                for knobs in candidates
+            ]
 
         usd = bench.prices(fit)
         one_layer = tried(recorded_knobs(widest, usd[:4]))
         baselines = bench.baselines(fit)
-        method, key = baselines["static best 3, vote" if has_answers else "best single"]
+        method, key = baselines[STATIC if has_answers else SINGLE]
         yardstick = bench.run(method, tune, key)
-        best = _most_accurate(one_layer, yardstick.cost_usd)
+        best = _most_accurate(one_layer, EQUAL * yardstick.cost_usd)
         cheap = _cheapest(one_layer, yardstick.accuracy - 0.01)
         chosen = {RECORDED: best, CHEAP: cheap, TOP_1: Knobs(width=1)}
         if has_answers:
             chosen[TOP_3] = Knobs()
             layers = tried(simulated_knobs(best))
-            chosen[SIMULATED] = _most_accurate(layers, yardstick.cost_usd)
+            chosen[SIMULATED] = _most_accurate(layers, EQUAL * yardstick.cost_usd)
             chosen[PAPER] = Knobs(max_layers=3, exit_posterior=0.9, with_scores=True)
             self._static_within(fit, dict(one_layer)[best].cost_usd)
         for name, knobs in chosen.items():
@@ -202,13 +211,13 @@ class _Replay:
         pool, test = self.bench.pool, fit.split.test
         texts, labels = [question.text for question in test], pool.labels(test)
         known = np.nan_to_num(labels)
-        learn = fit.split.learn
+        train = fit.split.train
         ridge = RidgeScorer.fit(
-            [question.text for question in learn], pool.labels(learn), pool.models, seed=seed
+            [question.text for question in train], pool.labels(train), pool.models, seed=seed
         )
         told = {"best_single": float(known[:, pool.models.index(fit.order[0])].mean())}
         told["oracle"] = float(known.max(axis=1).mean())
-        for name, scorer in (("learned", fit.scorer), ("ridge", ridge)):
+        for name, scorer in (("learned", fit.final_scorer), ("ridge", ridge)):
             scores = scorer.score_many(texts)
             best = scores.argmax(axis=1)
             told |= {
@@ -231,18 +240,7 @@ class _Replay:
 
     def _differences(self) -> dict[str, dict[str, Any]]:
         ours = [name for name in (RECORDED, SIMULATED, CHEAP, PAPER) if name in self.runs]
-        theirs = [
-            name
-            for name in (
-                "static best 3, vote",
-                WITHIN,
-                "best single",
-                "plurality of all",
-                "MoA, 1 layer",
-                "MoA, 3 layers",
-            )
-            if name in self.runs
-        ]
+        theirs = [name for name in (STATIC, WITHIN, SINGLE, ALL, MOA_1, MOA_3) if name in self.runs]
         return {
             f"{mine} | {other}": asdict(self._difference(mine, other))
             for mine in ours

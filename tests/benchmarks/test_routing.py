@@ -1,0 +1,201 @@
+"""Routing replayed: what is simulated follows its rules, and what is told of methods is fair."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.routing_replay.bounds import bounds
+from benchmarks.routing_replay.fitting import LIMITS, best_three, split
+from benchmarks.routing_replay.loading import (
+    POOLS,
+    Pool,
+    Question,
+    Recording,
+    data_folder,
+    load_pool,
+)
+from benchmarks.routing_replay.names import PAPER, RECORDED, SIMULATED, STATIC, WITHIN
+from benchmarks.routing_replay.outcomes import outcome_of
+from benchmarks.routing_replay.picture import front
+from benchmarks.routing_replay.simulation import Rules, answer_in, replaying_models, written
+from benchmarks.routing_replay.statistics import paired_difference
+
+from cuda_gym.agents.route_moa.answers import Answer
+from cuda_gym.agents.route_moa.baselines import ClassicalMoA, StaticBestK
+from cuda_gym.agents.route_moa.crew import Crew
+from cuda_gym.agents.route_moa.judges import read_reply
+from cuda_gym.agents.route_moa.prompts import Step, compose
+from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed
+from cuda_gym.models.model import Prices
+
+MODELS = ("good", "fair", "poor")
+SAID = {"good": "AAAB", "fair": "ABAA", "poor": "BBA-"}
+"""Of four questions, all with the right answer A; - is nothing."""
+
+
+def pool(repeats: int = 1) -> Pool:
+    questions = tuple(
+        Question(id=str(number), text=f"Question {number}?", category="letters")
+        for number in range(4 * repeats)
+    )
+    recordings = {
+        model: {
+            question.id: Recording(
+                answer=None if said == "-" else said, score=float(said == "A"), output_chars=200
+            )
+            for question, said in zip(questions, SAID[model] * repeats, strict=True)
+        }
+        for model in MODELS
+    }
+    entries = tuple(
+        RosterEntry(
+            name=name,
+            prices=Prices(input_usd_per_million=1.0, output_usd_per_million=2.0),
+            speed=Speed(first_token_s=0.5, tokens_per_s=50.0),
+            context_tokens=16_384,
+        )
+        for name in MODELS
+    )
+    return Pool(name="letters", questions=questions, recordings=recordings, roster=Roster(entries))
+
+
+def crew(rules: Rules) -> Crew:
+    return Crew(roster=pool().roster, models=dict(replaying_models(pool(), rules)), limits=LIMITS)
+
+
+def answers(method: Any) -> list[Answer]:
+    return [method.answer(question.text) for question in pool().questions]
+
+
+def test_a_recorded_answer_survives_the_whole_code_path() -> None:
+    method = StaticBestK(crew=crew(Rules()), order=MODELS)
+    assert [answer_in(answer.text) for answer in answers(method)] == ["A", "B", "A", "B"]
+
+
+def test_an_answer_is_as_long_and_as_slow_as_recorded() -> None:
+    first = answers(StaticBestK(crew=crew(Rules()), order=MODELS))[0]
+    assert [line.usage.completion_tokens for line in first.route.bill.lines] == [50, 50, 50]
+    assert first.route.latency_s == pytest.approx(1.5)
+
+
+def test_a_model_that_always_adopts_says_what_most_say() -> None:
+    moa = ClassicalMoA(crew=crew(Rules(adoption=1.0)), names=MODELS, aggregators=MODELS, layers=2)
+    second = answers(moa)[0].route.layers[1].proposals
+    assert [answer_in(proposal.text) for proposal in second] == ["A", "A", "A"]
+
+
+def test_a_model_that_never_adopts_says_what_it_said() -> None:
+    moa = ClassicalMoA(crew=crew(Rules(adoption=0.0)), names=MODELS, aggregators=MODELS, layers=2)
+    second = answers(moa)[0].route.layers[1].proposals
+    assert [answer_in(proposal.text) for proposal in second] == ["A", "A", "B"]
+
+
+def test_an_aggregator_that_drifts_says_its_own() -> None:
+    drifting = ClassicalMoA(
+        crew=crew(Rules(drift=1.0)), names=MODELS, aggregators=("poor",), layers=1
+    )
+    faithful = ClassicalMoA(crew=crew(Rules()), names=MODELS, aggregators=("poor",), layers=1)
+    assert answer_in(answers(drifting)[0].text) == "B"
+    assert answer_in(answers(faithful)[0].text) == "A"
+
+
+def test_an_answer_made_of_others_is_told_to_rest_on_simulation() -> None:
+    one = pool().questions[0]
+    vote = answers(StaticBestK(crew=crew(Rules()), order=MODELS))[0]
+    made = answers(StaticBestK(crew=crew(Rules()), order=MODELS, ends="aggregator"))[0]
+    assert not outcome_of(vote, one, pool()).rests_on_simulation
+    assert outcome_of(made, one, pool()).rests_on_simulation
+
+
+def test_no_result_agrees_with_no_other() -> None:
+    assert answer_in(written(None, 100, "poor")) is None
+    assert written(None, 100, "poor") != written(None, 100, "fair")
+
+
+def test_self_scores_tell_right_from_wrong_as_well_as_stated() -> None:
+    many = pool(repeats=300)
+    model = replaying_models(many, Rules(self_auc=0.8))["good"]
+    scores: dict[bool, list[float]] = {True: [], False: []}
+    for question in many.questions:
+        prompt = compose(Step.FIRST, question.text, context_tokens=9_000, reserve_tokens=0)
+        score = read_reply(model.complete(prompt.messages).text).self_score
+        assert score is not None
+        scores[many.recordings["good"][question.id].score == 1.0].append(score)
+    right, wrong = np.array(scores[True])[:, None], np.array(scores[False])[None, :]
+    assert ((right > wrong) + 0.5 * (right == wrong)).mean() == pytest.approx(0.8, abs=0.04)
+
+
+def test_replies_are_the_same_each_time() -> None:
+    question = pool().questions[0].text
+    prompt = compose(
+        Step.AGAIN, question, ["\\boxed{A}", "?"], context_tokens=9_000, reserve_tokens=0
+    )
+    first, second = (
+        replaying_models(pool(), Rules())["fair"].complete(prompt.messages).text for _ in range(2)
+    )
+    assert first == second
+    assert len(json.loads(first)["peer_scores"]) == 2
+
+
+def test_no_question_is_both_trained_and_tested_on() -> None:
+    parts = split(pool(repeats=10), seed=1)
+    learn, tune, test = (
+        {question.id for question in part} for part in (parts.learn, parts.tune, parts.test)
+    )
+    assert len(learn) + len(tune) + len(test) == len(learn | tune | test) == 40
+
+
+def test_the_static_best_three_are_in_the_order_of_their_tie_break() -> None:
+    assert best_three(pool(), pool().questions, MODELS) == MODELS
+
+
+def test_one_method_does_not_differ_from_itself() -> None:
+    scores = [[1.0, 0.0, 1.0]]
+    found = paired_difference(scores, scores, [["a", "b", "c"]])
+    assert (found.mean, found.low, found.high) == (0.0, 0.0, 0.0)
+
+
+def test_a_question_tested_twice_is_no_second_question() -> None:
+    random = np.random.default_rng(0)
+    ours, theirs = random.random(50).round().tolist(), random.random(50).round().tolist()
+    ids = [str(number) for number in range(50)]
+    once = paired_difference([ours], [theirs], [ids])
+    thrice = paired_difference([ours] * 3, [theirs] * 3, [ids] * 3)
+    assert thrice.high - thrice.low == pytest.approx(once.high - once.low)
+
+
+def test_the_front_leaves_out_what_is_dearer_and_no_better() -> None:
+    assert front([(3.0, 0.7), (2.0, 0.5), (1.0, 0.6)]) == [(1.0, 0.6), (3.0, 0.7)]
+
+
+def test_a_bound_that_is_missed_is_told() -> None:
+    lost = {"mean": -0.03, "low": -0.05, "high": -0.01}
+    result = {
+        "name": "zeroeval_7_cheap",
+        "methods": [{"name": name} for name in (RECORDED, SIMULATED, PAPER)],
+        "differences": {
+            f"{mine} | {other}": lost
+            for mine in (RECORDED, SIMULATED, PAPER)
+            for other in (STATIC, WITHIN)
+        },
+        "scorer": {"learned_hit_3": 0.98},
+    }
+    found = bounds({"pools": {"zeroeval_7_cheap": result}})
+    assert [bound.holds for bound in found] == [False] * 12 + [True]
+
+
+@pytest.mark.skipif(
+    not data_folder().is_dir(), reason="the recorded answers are not beside the repository"
+)
+def test_pools_have_the_models_and_questions_that_are_recorded() -> None:
+    found = {name: load_pool(data_folder(), name) for name in ("zeroeval_7_cheap", "llmrouter")}
+    assert set(found) < set(POOLS)
+    assert [(len(one.questions), len(one.models)) for one in found.values()] == [
+        (2273, 7),
+        (5989, 9),
+    ]
+    right = found["zeroeval_7_cheap"].labels(found["zeroeval_7_cheap"].questions)
+    assert right.max(axis=1).mean() == pytest.approx(0.77, abs=0.001)
