@@ -70,6 +70,10 @@ def test_hits_count_among_the_best_rated_of_queries_that_can_be_solved() -> None
     assert [hit_at(k, scores, labels) for k in (1, 2, 3)] == pytest.approx([1 / 3, 2 / 3, 1.0])
 
 
+def test_a_model_whose_grade_is_not_known_takes_no_place_among_the_best() -> None:
+    assert hit_at(1, [[0.9, 0.5]], [[math.nan, 1.0]]) == 1.0
+
+
 def test_logits_and_probabilities_are_each_others_inverse() -> None:
     p = np.array([0.01, 0.5, 0.93])
     assert sigmoid(logit(p)) == pytest.approx(p)

@@ -84,14 +84,17 @@ def hit_at(k: int, scores: npt.ArrayLike, labels: npt.ArrayLike, *, right: float
     Args:
         k: How many would be called.
         scores: A row for each query, a column for each model.
-        labels: Likewise; one that is not there (NaN) is not right.
+        labels: Likewise. A model whose label is not there (NaN) is passed over: unknown is not wrong, and
+            gaps that lie in one kind of query would else punish whoever rates that model well there.
         right: Above this a label is.
 
     >>> hit_at(1, [[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]], [[1, 0], [0, 1], [0, 0]])
     0.5
     """
-    is_right: npt.NDArray[np.bool_] = np.nan_to_num(np.asarray(labels, float), nan=0.0) > right
-    best = np.argsort(-np.asarray(scores, float), axis=1, kind="stable")[:, :k]
+    known = np.asarray(labels, float)
+    is_right: npt.NDArray[np.bool_] = np.nan_to_num(known, nan=0.0) > right
+    rated = np.where(np.isnan(known), -np.inf, np.asarray(scores, float))
+    best = np.argsort(-rated, axis=1, kind="stable")[:, :k]
     hits = np.take_along_axis(is_right, best, axis=1).sum(1) > 0
     solvable = is_right.sum(1) > 0
     return float(hits[solvable].mean()) if solvable.sum() else float("nan")
