@@ -32,6 +32,7 @@ from cuda_gym.tasks.registry import list_tasks
 
 ROOT = Path(__file__).parents[1]
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+PICTURES = sorted((ROOT / "benchmarks" / "results").glob("*.svg"))
 EPISODES = ("success", "compile_repair", "race", "numerics", "slow_to_fast")
 
 _INSERT = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.MULTILINE)
@@ -60,6 +61,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         else:
             content = (ROOT / place).read_text("utf-8")
         files.append(File.generated(config, page, content=_linked(content, place, page)))
+    for place, page in _pictures_elsewhere().items():
+        files.append(File.generated(config, page, content=(ROOT / place).read_bytes()))
     return files
 
 
@@ -90,6 +93,13 @@ def _docstring(path: str, page: str) -> str:
     del page
     module, _, name = path.rpartition(".")
     doc = inspect.getdoc(getattr(import_module(module), name)) or ""
+    return _LIST.sub(r"\1\n\n", doc)
+
+
+def _module(path: str, page: str) -> str:
+    """What a module says of itself."""
+    del page
+    doc = inspect.getdoc(import_module(path)) or ""
     return _LIST.sub(r"\1\n\n", doc)
 
 
@@ -152,6 +162,15 @@ def _result_table(argument: str, page: str) -> str:
     return _table(("result", "measured by"), rows)
 
 
+def _result(argument: str, page: str) -> str:
+    """A section of a result: `name heading`, one level lower than it is there."""
+    name, _, heading = argument.partition(" ")
+    place = f"benchmarks/results/{name}.md"
+    text = (ROOT / place).read_text("utf-8")
+    section = text.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    return f"### {heading}\n{_linked(section, place, page)}"
+
+
 def _solved(argument: str, page: str) -> str:
     del argument, page
     return f"Tasks with a solution: {', '.join(_code(task) for task in solved_tasks())}."
@@ -172,6 +191,7 @@ def _api(argument: str, page: str) -> str:
 _INSERTS: Mapping[str, Callable[[str, str], str]] = {
     "readme": _readme,
     "docstring": _docstring,
+    "module": _module,
     "tools": _tools,
     "metrics": _metrics,
     "rewards": _rewards,
@@ -179,6 +199,7 @@ _INSERTS: Mapping[str, Callable[[str, str], str]] = {
     "tasks": _tasks,
     "skills": _skill_table,
     "results": _result_table,
+    "result": _result,
     "solved": _solved,
     "api": _api,
 }
@@ -196,6 +217,11 @@ def _pages_elsewhere() -> dict[str, str]:
     return {**pages, "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 
 
+def _pictures_elsewhere() -> dict[str, str]:
+    """Likewise of pictures."""
+    return {f"benchmarks/results/{path.name}": f"results/{path.name}" for path in PICTURES}
+
+
 def _linked(markdown: str, place: str, page: str) -> str:
     """The text with its links as they hold on the site, but for those in code.
 
@@ -207,7 +233,7 @@ def _linked(markdown: str, place: str, page: str) -> str:
 
     def turned(match: re.Match[str]) -> str:
         target = os.path.normpath(PurePosixPath(place).parent / match["path"])
-        to = {"README.md": "index.md", **_pages_elsewhere()}.get(target)
+        to = {"README.md": "index.md", **_pages_elsewhere(), **_pictures_elsewhere()}.get(target)
         if to is None and target.startswith("docs/"):
             to = target.removeprefix("docs/")
         if to is not None:

@@ -40,26 +40,37 @@ def draw(results: Mapping[str, Any], path: Path) -> None:
 
     matplotlib.rcParams.update({"svg.hashsalt": "routing", "svg.fonttype": "none", "font.size": 8})
     pools = list(results["pools"].items())
-    columns = 2
-    rows = -(-len(pools) // columns)
+    numbers: dict[str, int] = {}
+    for _, pool in pools:
+        for method in pool["methods"]:
+            numbers.setdefault(method["name"], len(numbers) + 1)
+    rows = len(pools) // 2 + 1
     figure, grid = pyplot.subplots(
-        rows, columns, figsize=(11, 4.2 * rows), squeeze=False, layout="constrained"
+        rows, 2, figsize=(10, 3.6 * rows), squeeze=False, layout="constrained"
     )
-    for axes in grid.flat[len(pools) :]:
+    panels = list(grid.flat)
+    for axes, (name, pool) in zip(panels, pools, strict=False):
+        _panel(axes, name, pool, numbers)
+    for axes in panels[len(pools) :]:
         axes.axis("off")
-    for axes, (name, pool) in zip(grid.flat, pools, strict=False):
-        _panel(axes, name, pool)
-    figure.suptitle(
-        "Accuracy and cost of each method. Red: routed; dotted: as dollars count more. "
-        "Hollow: rests on simulated second readings.\n"
-        "Costs: assumed prices, estimated tokens. The oracle is not reachable and not part of the front.",
-        fontsize=9,
-    )
+    _legend(panels[len(pools)], numbers)
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
 
 
-def _panel(axes: Any, title: str, pool: Mapping[str, Any]) -> None:
+def _legend(axes: Any, numbers: Mapping[str, int]) -> None:
+    notes = (
+        "Red: routed; dotted: as dollars count more.",
+        "Hollow: rests on simulated second readings.",
+        "Grey: what no other method but the oracle beats.",
+        "Costs: assumed prices, estimated tokens.",
+        "",
+    )
+    text = "\n".join((*notes, *(f"{number:>2}  {name}" for name, number in numbers.items())))
+    axes.text(0.02, 0.98, text, va="top", fontsize=7, color=_INK, linespacing=1.25)
+
+
+def _panel(axes: Any, title: str, pool: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
     methods, curve = pool["methods"], pool["curve"]
     reachable = [method for method in methods if method["name"] != ORACLE]
     axes.plot(
@@ -82,7 +93,12 @@ def _panel(axes: Any, title: str, pool: Mapping[str, Any]) -> None:
             *point, s=22, color="white" if is_hollow else color, edgecolors=color, zorder=3
         )
         axes.annotate(
-            method["name"], point, xytext=(4, 3), textcoords="offset points", fontsize=6, color=_INK
+            str(numbers[method["name"]]),
+            point,
+            xytext=(3, 3 if numbers[method["name"]] % 2 else -8),
+            textcoords="offset points",
+            fontsize=7,
+            color=_INK,
         )
     axes.set_xscale("log")
     axes.set_title(title)
