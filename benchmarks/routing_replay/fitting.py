@@ -8,29 +8,22 @@ question.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 from benchmarks.routing_replay.encodings import KeptEncoder
+from benchmarks.routing_replay.evidence import recorded_alone, records_of
 from benchmarks.routing_replay.loading import Pool, Question
-from benchmarks.routing_replay.simulation import answer_in
 
-from cuda_gym.agents.route_moa.agreement import shares
-from cuda_gym.agents.route_moa.answers import Answer, Proposal
-from cuda_gym.agents.route_moa.judges import assess
-from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
-from cuda_gym.agents.route_moa.posterior import AGREEMENT_ALONE, PosteriorWeights, Record, fit
+from cuda_gym.agents.route_moa.posterior import PosteriorWeights, Record, fit
 from cuda_gym.agents.route_moa.prompts import Step, compose
 from cuda_gym.agents.route_moa.scorer import LearnedScorer
 from cuda_gym.models.estimates import estimated_tokens
-from cuda_gym.models.model import Limits, Model, Usage
+from cuda_gym.models.model import Model, Usage
 
-__all__ = ["LIMITS", "Fitted", "Split", "best_three", "fitted", "plain_costs", "split"]
-
-LIMITS = Limits(max_tokens=4096, timeout_s=3600.0)
-"""Of time there is enough: a slow recorded model is slow in the table, not missing from it."""
+__all__ = ["Fitted", "Split", "best_three", "fitted", "plain_costs", "split"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -110,35 +103,24 @@ def fitted(
         seed: Of the scorer.
         most_records: Questions from which weights are fitted.
     """
-    learn, train = parts.learn, parts.train
+    train = parts.train
     scorer, final_scorer = (
-        LearnedScorer.fit(
-            [question.text for question in questions],
-            pool.labels(questions),
-            pool.models,
-            encoder=encoder,
-            seed=seed,
-        )
-        for questions in (learn, train)
+        _scorer(pool, questions, encoder, seed) for questions in (parts.learn, train)
     )
     tokens = {model: _usual_tokens(pool, model, train) for model in pool.models}
-    labels = pool.labels(train)
-    order = _by_score(pool.models, labels)
-    categories = np.array([question.category for question in train])
     records: list[Record] = []
     if pool.answers_are_recorded:
-        records = _records(pool, scorer, models, parts.tune[:most_records], tokens)
+        records = records_of(pool, scorer, models, parts.tune[:most_records], tokens)
+    labels = pool.labels(train)
+    order = _by_score(pool.models, labels)
     return Fitted(
         split=parts,
         scorer=scorer,
         final_scorer=final_scorer,
-        recorded_weights=fit([_without_scores(one) for one in records if one.layer == 0]),
+        recorded_weights=fit(recorded_alone(records)),
         weights=fit(records),
         order=order,
-        orders={
-            str(name): _by_score(pool.models, labels[categories == name])
-            for name in np.unique(categories)
-        },
+        orders=_by_category(pool.models, labels, [question.category for question in train]),
         best_three=best_three(pool, train, order),
         completion_tokens=tokens,
     )
@@ -191,86 +173,18 @@ def plain_costs(pool: Pool, questions: Sequence[Question]) -> dict[str, float]:
     return costs
 
 
-def _records(
-    pool: Pool,
-    scorer: LearnedScorer,
-    models: Mapping[str, Model],
-    questions: Sequence[Question],
-    tokens: Mapping[str, float],
-) -> list[Record]:
-    """What a mixture sees of questions whose answers are known, by two to five models a layer."""
-    widths = [width for width in (2, 3, 5) if width <= len(pool.models)]
-    explorers = [
-        Mixture(
-            pool.roster,
-            models,
-            scorer,
-            weights=AGREEMENT_ALONE,
-            plan=MixturePlan(
-                width=width, exit_posterior=1.0, exits_on_unanimity=False, limits=LIMITS
-            ),
-            completion_tokens=tokens,
-        )
-        for width in widths
-    ]
-    records: list[Record] = []
-    for number, question in enumerate(questions):
-        answer = explorers[number % len(explorers)].answer(question.text)
-        records += _seen(answer, question, pool)
-    return records
+def _scorer(
+    pool: Pool, questions: Sequence[Question], encoder: KeptEncoder, seed: int
+) -> LearnedScorer:
+    texts = [question.text for question in questions]
+    return LearnedScorer.fit(texts, pool.labels(questions), pool.models, encoder=encoder, seed=seed)
 
 
-def _seen(answer: Answer, question: Question, pool: Pool) -> list[Record]:
-    """Evidence of the first two layers: the third is asked for plain answers."""
-    route = answer.route
-    first, second, *_ = [layer.proposals for layer in route.layers] + [(), ()]
-    assessment = assess(first, second, route.layers[0].beliefs)
-    records = []
-    for proposals, peers, judge in (
-        (first, assessment.peers, assessment.judge),
-        (second, (None,) * len(second), None),
-    ):
-        agreement = shares([proposal.text for proposal in proposals])
-        for proposal, peer, share in zip(proposals, peers, agreement, strict=True):
-            records.append(
-                Record(
-                    model=proposal.model,
-                    prior=route.prior[proposal.model].mean,
-                    right=pool.score(question.id, answer_in(proposal.text)),
-                    self_score=proposal.self_score,
-                    peer_score=peer,
-                    judge=judge,
-                    agreement=share,
-                    others=len(proposals) - 1,
-                    layer=proposal.layer,
-                )
-            )
-    return records + _not_called(first, answer, question, pool)
-
-
-def _not_called(
-    first: Sequence[Proposal], answer: Answer, question: Question, pool: Pool
-) -> list[Record]:
-    agreement = [share for share in shares([one.text for one in first]) if share is not None]
-    if not agreement:
-        return []
-    called = {proposal.model for proposal in first}
-    return [
-        Record(
-            model=model,
-            prior=answer.route.prior[model].mean,
-            right=pool.recordings[model][question.id].score,
-            agreement=float(np.mean(agreement)),
-            others=len(first) - 1,
-            answered=False,
-        )
-        for model in pool.models
-        if model not in called and question.id in pool.recordings[model]
-    ]
-
-
-def _without_scores(record: Record) -> Record:
-    return replace(record, self_score=None, peer_score=None, judge=None)
+def _by_category(
+    models: Sequence[str], labels: Floats, categories: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    of_each = np.array(categories)
+    return {str(name): _by_score(models, labels[of_each == name]) for name in np.unique(of_each)}
 
 
 def _by_score(models: Sequence[str], labels: Floats) -> tuple[str, ...]:

@@ -225,15 +225,10 @@ def _llmrouter(data: Mapping[str, Any]) -> Pool:
         }
         for number, model in enumerate(models, 1)
     }
-    entries = [
-        _entry(
-            name,
-            prices[name]["input_price"],
-            prices[name]["output_price"],
-            _speed_of(prices[name]["size"]),
-        )
-        for name in models
-    ]
+    entries = (
+        _entry(name, price["input_price"], price["output_price"], _speed_of(price["size"]))
+        for name, price in ((name, prices[name]) for name in models)
+    )
     return Pool(
         name="llmrouter",
         questions=questions,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from benchmarks.routing_replay.fitting import LIMITS, Fitted, best_three, plain_costs
+from benchmarks.routing_replay.evidence import LIMITS
+from benchmarks.routing_replay.fitting import Fitted, best_three, plain_costs
 from benchmarks.routing_replay.loading import Pool, Question
 from benchmarks.routing_replay.names import ALL, MOA_1, MOA_3, ORACLE, SINGLE, STATIC
 from benchmarks.routing_replay.outcomes import Outcome, Run, outcome_of
@@ -127,7 +128,7 @@ class Bench:
             completion_tokens=fit.completion_tokens,
         )
         category_of = self._category
-        order, best = fit.order, fit.order[0]
+        order = fit.order
         made: dict[str, tuple[Method, object]] = {
             SINGLE: (BestSingle(crew=crew, order=order), ("single", order[:3])),
             "best per category": (
@@ -140,9 +141,13 @@ class Bench:
         }
         if not self.pool.answers_are_recorded:
             return made
+        return made | self._of_many(crew, fit)
+
+    def _of_many(self, crew: Crew, fit: Fitted) -> dict[str, tuple[Method, object]]:
+        """Those that compare answers with each other."""
+        order, best, everyone = fit.order, fit.order[0], self.pool.models
         three = (*fit.best_three, *(name for name in order if name not in fit.best_three))
-        everyone = self.pool.models
-        return made | {
+        return {
             STATIC: (
                 StaticBestK(crew=crew, order=three),
                 ("static", three[:5]),

@@ -132,12 +132,8 @@ def summary(
 
     off = None
     if static is not None:
-        off = mean(
-            [
-                [float(outcome.models != best) for outcome in run.outcomes]
-                for run, best in zip(runs, static, strict=True)
-            ]
-        )
+        pairs = zip(runs, static, strict=True)
+        off = mean([[float(o.models != best) for o in run.outcomes] for run, best in pairs])
     return Summary(
         name=name,
         accuracy=of("score"),

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 from benchmarks.routing_replay.encodings import KeptEncoder
-from benchmarks.routing_replay.fitting import LIMITS, Fitted, fitted, split
+from benchmarks.routing_replay.evidence import LIMITS
+from benchmarks.routing_replay.fitting import Fitted, fitted, split
 from benchmarks.routing_replay.loading import ROUTER, load_pool
 from benchmarks.routing_replay.methods import (
     PRICES,

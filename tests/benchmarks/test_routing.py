@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.routing_replay.bounds import bounds
-from benchmarks.routing_replay.fitting import LIMITS, best_three, split
+from benchmarks.routing_replay.evidence import LIMITS
+from benchmarks.routing_replay.fitting import best_three, split
 from benchmarks.routing_replay.loading import (
     POOLS,
     Pool,
