@@ -9,7 +9,7 @@ from benchmarks.routing_replay.evidence import LIMITS
 from benchmarks.routing_replay.fitting import Fitted, best_three, plain_costs
 from benchmarks.routing_replay.loading import Pool, Question
 from benchmarks.routing_replay.names import ALL, MOA_1, MOA_3, ORACLE, SINGLE, STATIC
-from benchmarks.routing_replay.outcomes import Outcome, Run, outcome_of
+from benchmarks.routing_replay.outcomes import Outcome, Run, no_outcome, outcome_of
 
 from cuda_gym.agents.route_moa.baselines import (
     BestPerCategory,
@@ -24,6 +24,7 @@ from cuda_gym.agents.route_moa.baselines import (
     StaticBestK,
     cheap_to_dear,
 )
+from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.crew import Crew
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
 from cuda_gym.agents.route_moa.ranking import Preferences
@@ -108,12 +109,7 @@ class Bench:
         for question in questions:
             known = self._known.get((key, question.id)) if key is not None else None
             if known is None:
-                known = outcome_of(
-                    method.answer(question.text),
-                    question,
-                    self.pool,
-                    layers_read=not isinstance(method, Cascade),
-                )
+                known = self._asked(method, question)
                 if key is not None:
                     self._known[key, question.id] = known
             outcomes.append(known)
@@ -182,6 +178,15 @@ class Bench:
         """What a dollar is worth, for each of `PRICES`."""
         costs = plain_costs(self.pool, fit.split.train)
         return [share / costs[fit.order[0]] for share in PRICES]
+
+    def _asked(self, method: Method, question: Question) -> Outcome:
+        """No answer is a wrong one: the best single model was not asked a few questions."""
+        try:
+            answer = method.answer(question.text)
+        except NoAnswer as error:
+            return no_outcome(error.bill.cost_usd)
+        layers_read = not isinstance(method, Cascade)
+        return outcome_of(answer, question, self.pool, layers_read=layers_read)
 
     def _cascade(self, crew: Crew, agreeing: int) -> tuple[Method, object]:
         """Without simulated scores: only agreement is trusted."""

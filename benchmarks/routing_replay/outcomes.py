@@ -12,7 +12,7 @@ from benchmarks.routing_replay.simulation import answer_in
 
 from cuda_gym.agents.route_moa.answers import Answer
 
-__all__ = ["Outcome", "Run", "Summary", "outcome_of", "summary"]
+__all__ = ["Outcome", "Run", "Summary", "no_outcome", "outcome_of", "summary"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +99,19 @@ def outcome_of(
         models=frozenset(proposal.model for proposal in first),
         num_layers=len(route.layers),
         rests_on_simulation=(layers_read and len(route.layers) > 1) or route.aggregator is not None,
+    )
+
+
+def no_outcome(cost_usd: float) -> Outcome:
+    """Where no model gave an answer."""
+    return Outcome(
+        score=0.0,
+        cost_usd=cost_usd,
+        latency_s=0.0,
+        num_calls=0,
+        models=frozenset(),
+        num_layers=0,
+        rests_on_simulation=False,
     )
 
 
