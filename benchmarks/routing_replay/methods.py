@@ -56,7 +56,7 @@ class Knobs:
         )
 
 
-PRICES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
+PRICES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 """What the cost of one plain answer of the best single model counts, in shares of right answers."""
 WIDTHS = (1, 2, 3, 5)
 

@@ -177,7 +177,7 @@ class _Replay:
             ]
 
         usd = bench.prices(fit)
-        one_layer = tried(recorded_knobs(widest, usd[:4]))
+        one_layer = tried(recorded_knobs(widest, usd[:5]))
         baselines = bench.baselines(fit)
         method, key = baselines[STATIC if has_answers else SINGLE]
         yardstick = bench.run(method, tune, key)

@@ -250,6 +250,8 @@ _HOW = """\
 - **Split.** Half of the questions to train and half to test on, drawn anew for each seed; of LLMRouter its own split. Two
   thirds of the training questions teach a scorer; the other third gives the posterior's weights and all knobs; then all
   of them teach the scorer of the test. Test questions choose nothing.
+- **Knobs.** Tried for one layer: width 1, 2, 3, 5 and the cost of one answer of the best single model counted as 0, 0.001, 0.003,
+  0.01, 0.03 of a right answer. For layers: from there on 1 to 3 of them and an exit at 0.6 or 0.8.
 - **Recorded.** Which answers models gave, whether they are right, how long they are. Answers agree where the data's
   grader takes them as equal (all right answers do). Two questions of one text are one.
 - **Assumed.** Prices and speeds of models, contexts of 32,768 tokens, a core at $0.05 an hour for the router, which is billed
