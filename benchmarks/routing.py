@@ -74,7 +74,6 @@ def main() -> None:
     results["sweep"] = swept + [
         one for one in results.get("sweep", []) if one["pool"] not in options.pools
     ]
-    results["seeds"] = list(extent.seeds)
     path.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     write(results, options.to)
     for bound in bounds(results):
@@ -93,9 +92,8 @@ def write(results: dict[str, Any], to: Path) -> None:
 
 
 def _header(results: dict[str, Any]) -> str:
-    seeds = len(results["seeds"])
     return (
-        f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores, {seeds} seed{'s'[: seeds - 1]}. "
+        f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores. "
         "`python benchmarks/routing.py` writes this file, `routing.json` and `routing.svg`.\n\n"
         "Language models are not called here: what 15 of them answered to MMLU-Pro and 28 to ZeroEval is "
         "recorded, and is replayed through the mixture and through what it has to beat."

@@ -84,7 +84,8 @@ def _held(bound: Bound) -> str:
 
 def _pool(pool: Mapping[str, Any]) -> Iterator[str]:
     yield (
-        f"{pool['num_questions']:,} questions, {pool['num_test']:,} of them tested under each seed. "
+        f"{pool['num_questions']:,} questions, {pool['num_test']:,} of them tested under each of "
+        f"{len(pool['static_best_3'])} seeds. "
         f"Static best 3: {_static(pool['static_best_3'])}. {_WHENCE}"
     )
     rows = []
