@@ -86,12 +86,12 @@ def main() -> None:
 def write(results: dict[str, Any], to: Path) -> None:
     """The page and the picture."""
     rules = inspect.getdoc(simulation) or ""
-    text = page(results, _header(results), f"The rules of the simulation:\n\n```text\n{rules}\n```")
+    text = page(results, _header(), f"The rules of the simulation:\n\n```text\n{rules}\n```")
     (to / "routing.md").write_text(text, "utf-8")
     draw(results, to / "routing.svg")
 
 
-def _header(results: dict[str, Any]) -> str:
+def _header() -> str:
     return (
         f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores. "
         "`python benchmarks/routing.py` writes this file, `routing.json` and `routing.svg`.\n\n"
