@@ -72,7 +72,7 @@ BAD = {
     "recurses without end": (
         model_with("return self.forward(x)"), "runtime_error", "RecursionError"),
     "allocates without end": (
-        model_with("kept = []\nwhile True:\n    kept.append(torch.empty(1 << 26))"),
+        model_with("kept = []\nwhile True:\n    kept.append(torch.empty(1 << 28))"),
         "runtime_error", "alloc"),
     "forks": (
         model_with("import os\ngetattr(os, 'fo' + 'rk')()"), "runtime_error", "not permitted"),
