@@ -220,7 +220,7 @@ class _Replay:
         told["oracle"] = float(known.max(axis=1).mean())
         for name, scorer in (("learned", fit.final_scorer), ("ridge", ridge)):
             scores = scorer.score_many(texts)
-            best = scores.argmax(axis=1)
+            best = np.where(np.isnan(labels), -1.0, scores).argmax(axis=1)
             told |= {
                 f"{name}_top_1": float(known[np.arange(len(test)), best].mean()),
                 f"{name}_hit_1": hit_at(1, scores, labels),
