@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cuda_gym.agents.route_moa.calls import Called, call_side_by_side
+from cuda_gym.agents.route_moa.bill import Bill, BillLine
+from cuda_gym.agents.route_moa.calls import Called, NoAnswer, call_side_by_side
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import Prompt, most_tokens
 from cuda_gym.agents.route_moa.ranking import Budget
@@ -253,3 +255,14 @@ def test_an_error_that_is_no_models_is_raised() -> None:
 
     with pytest.raises(ZeroDivisionError):
         ask([Broken("a"), Canned("b")], 1)
+
+
+def test_the_bill_of_no_answer_survives_a_trip_to_another_process() -> None:
+    line = BillLine(
+        model="a",
+        billed_for="failed",
+        usage=Usage(prompt_tokens=3, completion_tokens=0),
+        cost_usd=0.5,
+    )
+    again = pickle.loads(pickle.dumps(NoAnswer("nobody answered", Bill(lines=(line,)))))
+    assert (str(again), again.bill.cost_usd) == ("nobody answered", 0.5)

@@ -40,6 +40,9 @@ class NoAnswer(ModelUnavailable):
         self.bill = bill
         """Of what was called in vain."""
 
+    def __reduce__(self) -> tuple[type[NoAnswer], tuple[str, Bill]]:
+        return type(self), (str(self), self.bill)
+
 
 def usage_of(error: ModelError) -> Usage:
     """What a failed call used: where its error does not know, it is taken for refused."""
