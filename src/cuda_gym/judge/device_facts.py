@@ -29,8 +29,8 @@ class DeviceFacts:
     builds_disturb: bool
     """Whether a compiler takes what is timed: the cores."""
     opens_disturb: bool
-    """Whether a process that opens it does: on a GPU, whose timed calls wait behind a gate, the speed-ups of 48
-    kernels were the same with sixteen others being opened."""
+    """Whether a process that opens it does. On a GPU, where timed calls wait behind a gate, speed-ups of 36 kernels
+    differed by 0.02 at most between a run that held it back and one that did not (sealed_blocks.md)."""
     ends_disturb: bool
     """Whether the end of a process takes what is timed: its memory is cleared by the device."""
 

@@ -61,16 +61,37 @@ def race(
         WrongOutput: an output of a timed call is wrong.
     """
     probe = _probe(reference, candidate, plan)
+    calls = audited_calls(best_compile_us or probe.reference_us, plan)
+    audits = tuple(
+        take_audit(reference, candidate, plan, probe, calls) for _ in range(plan.num_audits)
+    )
     fastest_us = min(probe.reference_us, best_compile_us or math.inf)
+    return Race(
+        pairs=_take_turns(
+            reference, candidate, plan, probe, fastest_us=fastest_us, waited_us=waited_us
+        ),
+        audits=audits,
+        first_call_us=probe.first_us,
+        timer=probe.timer,
+        host_us=probe.host_us,
+    )
+
+
+def _take_turns(
+    reference: ReferenceSide,
+    candidate: CandidateSide,
+    plan: TimingPlan,
+    probe: _Probe,
+    *,
+    fastest_us: float,
+    waited_us: Callable[[], float],
+) -> tuple[Pair, ...]:
+    """Pairs of blocks, until their ratio is known well enough."""
     most = plan.most_contents(probe.content_bytes)
     dropped = plan.dropped_calls if probe.candidate_us < _LONG_CALL_US else 1
     dropped = dropped if most > 1 else 0
     most -= bool(dropped)
     claimed_us = probe.candidate_us
-    calls = audited_calls(best_compile_us or probe.reference_us, plan)
-    audits = tuple(
-        take_audit(reference, candidate, plan, probe, calls) for _ in range(plan.num_audits)
-    )
     pairs: list[Pair] = []
     start = time.monotonic()
     while not _known(pairs, plan, time.monotonic() - start):
@@ -96,13 +117,7 @@ def race(
             )
         )
         claimed_us = min(claimed_us, fastest_tenth(pairs[-1].candidate_us))
-    return Race(
-        pairs=tuple(pairs),
-        audits=audits,
-        first_call_us=probe.first_us,
-        timer=probe.timer,
-        host_us=probe.host_us,
-    )
+    return tuple(pairs)
 
 
 @dataclass(frozen=True, kw_only=True)

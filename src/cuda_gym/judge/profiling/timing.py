@@ -140,10 +140,9 @@ def summarise(
     steady = len(quiet(all_pairs, plan)) >= 2
     if not steady and plan.compares_best_walls:
         plan = replace(plan, credited=plan.credited * _disturbance(all_pairs))
-    if not steady and best_compile_us is not None:
-        all_pairs = [pair.with_reference_at_most(best_compile_us) for pair in all_pairs]
-    if best_compile_us is not None and plan.most_reference < math.inf:
+    if best_compile_us is not None:
         most_us = plan.most_reference * best_compile_us + plan.hidden_us
+        most_us = most_us if steady else best_compile_us
         all_pairs = [pair.with_reference_at_most(most_us) for pair in all_pairs]
     pairs = quiet(all_pairs, plan) if steady else all_pairs
     time_us = statistics.median(fastest_tenth(p.candidate_us) for p in pairs)

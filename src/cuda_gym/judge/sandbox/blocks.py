@@ -69,7 +69,6 @@ class Contents:
         dry: bool = False,
         gate_us: float = 0.0,
         time_kernels: bool = False,
-        sealed: bool = False,
     ) -> Run:
         """The order to call on the first `count` of them, behind the spare one where some are dropped."""
         chosen = called(count, dropped)
@@ -82,7 +81,6 @@ class Contents:
             dry=dry,
             gate_ns=round(gate_us * 1000.0),
             time_kernels=time_kernels,
-            sealed=sealed,
         )
 
     def close(self) -> None:
@@ -248,7 +246,7 @@ class CandidateBlocks:
         deadline_s = self._deadlines.run_s * 3
         with self._reference.gate(queue_s=queue_s, most_s=deadline_s) as (page, witnessed):
             ran = self._candidate.run_sealed(
-                contents.message(count, sealed=True),
+                contents.message(count),
                 contents.inputs,
                 contents.outputs,
                 page,

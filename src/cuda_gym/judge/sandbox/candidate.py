@@ -214,9 +214,7 @@ class Candidate:
         In a race all blocks lie in the same regions: what is laid out once need not be again
         under the judge's clock.
         """
-        layout = replace(
-            message, poison=False, dry=False, gate_ns=0, time_kernels=False, sealed=False
-        )
+        layout = replace(message, poison=False, dry=False, gate_ns=0, time_kernels=False)
         if self._layout is None or self._layout[0] != layout or self._own_inputs:
             source = CopiedRegion(given, self._device) if self._own_inputs else given
             calls = [transport.decode_tree(tree, source) for tree in message.inputs]

@@ -140,7 +140,8 @@ class Reload:
 class Run:
     """Call forward once for each entry of `inputs`.
 
-    Descriptors: input region, output region; of a sealed block its page.
+    Descriptors: input region, output region. Where a page follows, all calls are queued behind the gate that it
+    opens, and the inputs are sealed until then.
     """
 
     input_region: RegionSpec
@@ -157,8 +158,6 @@ class Run:
     """How long the device waits before each call, so that the host is done when it begins."""
     time_kernels: bool = False
     """Tell what each kernel took in the fastest of the calls."""
-    sealed: bool = False
-    """Queue all calls behind a gate that a page opens; the inputs are sealed until then."""
 
 
 @dataclass(frozen=True, kw_only=True)
