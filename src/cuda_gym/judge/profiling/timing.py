@@ -140,10 +140,7 @@ def summarise(
     steady = len(quiet(all_pairs, plan)) >= 2
     if not steady and plan.compares_best_walls:
         plan = replace(plan, credited=plan.credited * _disturbance(all_pairs))
-    if best_compile_us is not None:
-        most_us = plan.most_reference * best_compile_us + plan.hidden_us
-        most_us = most_us if steady else best_compile_us
-        all_pairs = [pair.with_reference_at_most(most_us) for pair in all_pairs]
+    all_pairs = _with_reference_believed(all_pairs, plan, best_compile_us, steady=steady)
     pairs = quiet(all_pairs, plan) if steady else all_pairs
     time_us = statistics.median(fastest_tenth(p.candidate_us) for p in pairs)
     compile_us = statistics.median(fastest_tenth(p.reference_us) for p in pairs)
@@ -153,12 +150,8 @@ def summarise(
     most = _most_ratio(all_pairs, plan)
     ratios = [min(p.ratio / credit, most) for p in pairs]
     low, high = bootstrap_interval(ratios)
-    time_us = statistics.median(
-        max(fastest_tenth(p.candidate_us) * credit, fastest_tenth(p.reference_us) / most)
-        for p in pairs
-    )
     return Timing(
-        time_us=time_us,
+        time_us=_paid_us(pairs, credit=credit, most_ratio=most),
         compile_us=compile_us,
         speedup=statistics.median(ratios),
         speedup_low=low,
@@ -173,6 +166,27 @@ def summarise(
         first_call_us=first_call_us,
         clock_ratio=clock if audited is None else audited,
         prepare_us=prepare_us,
+    )
+
+
+def _with_reference_believed(
+    pairs: Sequence[Pair], plan: TimingPlan, best_compile_us: float | None, *, steady: bool
+) -> Sequence[Pair]:
+    """The pairs, with no call of torch.compile longer than is believed of it."""
+    if best_compile_us is None:
+        return pairs
+    most_us = plan.most_reference * best_compile_us + plan.hidden_us
+    most_us = most_us if steady else best_compile_us
+    return [pair.with_reference_at_most(most_us) for pair in pairs]
+
+
+def _paid_us(pairs: Sequence[Pair], *, credit: float, most_ratio: float) -> float:
+    """The time of a call that the speed-up stands for."""
+    return statistics.median(
+        max(
+            fastest_tenth(pair.candidate_us) * credit, fastest_tenth(pair.reference_us) / most_ratio
+        )
+        for pair in pairs
     )
 
 
