@@ -17,6 +17,7 @@ from cuda_gym.judge.profiling.timing_plan import GPU_PLAN
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.dismissals import Dismissals
+from cuda_gym.judge.sandbox.openings import Openings
 
 CPU = Device.parse("cpu")
 NOBODY: Any = None
@@ -138,7 +139,8 @@ def scripted_means(pool: Any, ahead: Executor, folder: Path) -> Means:
         device=CPU,
         pool=pool,
         lock=lock,
-        opening=lock.shared,
+        openings=Openings(lock),
+        host_work=lock.shared,
         checks=no_checks,
         counts=NOBODY,
         deadlines=Deadlines(),

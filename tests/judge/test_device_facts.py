@@ -38,12 +38,12 @@ def test_a_gpu_that_cannot_export_memory_hands_over_by_copies_and_says_so(tmp_pa
 def test_a_driver_may_reserve_address_space_and_a_compiler_disturbs_nobody(tmp_path: Path) -> None:
     gpu = facts(tmp_path, FAKE_MEMORY_GIB="24")
     assert gpu.address_bytes > 4 * (24 << 30)
-    assert not gpu.builds_disturb
+    assert not gpu.host_disturbs
 
 
 def test_the_processor_is_disturbed_by_compilers() -> None:
     cpu = facts_of(Device.parse("cpu"))
-    assert cpu.builds_disturb
+    assert cpu.host_disturbs
     assert (cpu.plan, cpu.address_bytes) == (CPU_PLAN, 0)
 
 

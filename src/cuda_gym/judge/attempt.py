@@ -206,6 +206,8 @@ class Attempt:
         with means.lock.shared():
             self._loaded = self._candidate.load(message, deadline_s=means.deadlines.load_s)
         self.isolation = self._candidate.isolation
+        with means.host_work():
+            self._candidate.forbid(deadline_s=means.deadlines.load_s)
 
     def _prove(self, reference: OpenReference) -> Match | None:
         """Run the hidden draws; None where the process is gone, of which the check may know more."""

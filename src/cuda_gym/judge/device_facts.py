@@ -26,8 +26,8 @@ class DeviceFacts:
     """As the fingerprint names it."""
     address_bytes: int
     """Address space that its driver takes, beyond what a submission may."""
-    builds_disturb: bool
-    """Whether a compiler takes what is timed: the cores."""
+    host_disturbs: bool
+    """Whether work of the host, as a compiler's, takes what is timed: the cores."""
     opens_disturb: bool
     """Whether a process that opens it does. On a GPU, where timed calls wait behind a gate, speed-ups of 36 kernels
     differed by 0.02 at most between a run that held it back and one that did not (sealed_blocks.md)."""
@@ -46,7 +46,7 @@ def facts_of(device: Device) -> DeviceFacts:
             plan=CPU_PLAN if seals_future_writes() else REMAPPING_CPU_PLAN,
             transport="sealed memfd",
             address_bytes=0,
-            builds_disturb=True,
+            host_disturbs=True,
             opens_disturb=True,
             ends_disturb=False,
         )
@@ -60,7 +60,7 @@ def facts_of(device: Device) -> DeviceFacts:
         ),
         transport=shared,
         address_bytes=_DRIVER_BYTES + 4 * gpu.memory_bytes,
-        builds_disturb=False,
+        host_disturbs=False,
         opens_disturb=False,
         ends_disturb=True,
     )

@@ -67,7 +67,7 @@ class HeadStart:
             begun.add_done_callback(_close)
 
     def _fork(self) -> CandidateWorker:
-        with self._means.opening():
+        with self._means.openings.one():
             candidate = self._means.pool.fork()
             candidate.wait_until_open()
         return candidate

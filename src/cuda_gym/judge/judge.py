@@ -41,6 +41,7 @@ from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.dismissals import Dismissals
 from cuda_gym.judge.sandbox.memory_runs import MemoryRuns
+from cuda_gym.judge.sandbox.openings import Openings
 from cuda_gym.judge.sandbox.pool import WorkerPool
 from cuda_gym.judge.sandbox.sanitized_runs import SanitizedRuns
 from cuda_gym.judge.toolchains.registry import make_toolchain, resolve_device
@@ -101,7 +102,8 @@ class Judge:
         self._means = Means(
             pool=self._pool,
             lock=self._lock,
-            opening=self._lock.shared if self._facts.opens_disturb else contextlib.nullcontext,
+            openings=Openings(self._lock if self._facts.opens_disturb else None),
+            host_work=self._lock.shared if self._facts.host_disturbs else contextlib.nullcontext,
             checks=self._checks,
             counts=CountedRuns(device, self._lock, deadlines=deadlines, num_threads=num_threads),
             deadlines=self._config.deadlines,
@@ -146,7 +148,7 @@ class Judge:
                 submission,
                 device=self._device,
                 toolchain=self._toolchain,
-                held=self._lock.shared if self._facts.builds_disturb else contextlib.nullcontext,
+                held=self._means.host_work,
                 deadline_s=self._config.deadlines.build_s,
             )
         except (AgentError, MachineError, OSError) as error:

@@ -14,6 +14,7 @@ from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.dismissals import Dismissals
 from cuda_gym.judge.sandbox.memory_runs import MemoryRuns
+from cuda_gym.judge.sandbox.openings import Openings
 from cuda_gym.judge.sandbox.pool import WorkerPool
 
 __all__ = ["Means"]
@@ -26,8 +27,10 @@ class Means:
     device: Device
     pool: WorkerPool
     lock: DeviceLock
-    opening: Callable[[], AbstractContextManager[object]]
-    """Held while a process opens the device: its lock, or nothing where that disturbs nobody."""
+    openings: Openings
+    """Held while a process opens the device."""
+    host_work: Callable[[], AbstractContextManager[None]]
+    """Held while the host works: the device's lock where it is the host itself, or nothing."""
     checks: MemoryRuns
     counts: CountedRuns
     deadlines: Deadlines

@@ -15,7 +15,7 @@ RAN = Ran(call_ns=(10, 20), host_ns=(1, 2), launches=2, library_calls=0, finding
 
 def test_what_an_honest_process_says_is_possible() -> None:
     require_possible_run(RAN, 2)
-    require_possible_load(Loaded(prepare_ns=None, operators_refused=0))
+    require_possible_load(Loaded(prepare_ns=None))
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_what_cannot_be_is_told(claimed: Ran, words: str) -> None:
 
 def test_a_time_of_prepare_that_cannot_be_is_told() -> None:
     with pytest.raises(CandidateError, match="prepare"):
-        require_possible_load(Loaded(prepare_ns=-5, operators_refused=0))
+        require_possible_load(Loaded(prepare_ns=-5))

@@ -31,6 +31,8 @@ from cuda_gym.judge.sandbox.limits import forbid_new_code
 from cuda_gym.judge.sandbox.loaded_kernels import LoadedKernels, load_kernels
 from cuda_gym.judge.sandbox.messages import (
     Failed,
+    Forbid,
+    Forbidden,
     KernelClaim,
     Load,
     Loaded,
@@ -84,7 +86,7 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
     candidate = Candidate(device, own_inputs=own_inputs)
     while True:
         try:
-            message, descriptors = channel.receive(Load, Reload, Run, Rest)
+            message, descriptors = channel.receive(Load, Forbid, Reload, Run, Rest)
         except ChannelClosed:
             return
         try:
@@ -97,12 +99,14 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
 
 
 def _answer(
-    candidate: Candidate, message: Load | Reload | Run | Rest, descriptors: tuple[int, ...]
-) -> Loaded | Ran | Rested | Failed:
+    candidate: Candidate, message: Load | Forbid | Reload | Run | Rest, descriptors: tuple[int, ...]
+) -> Loaded | Forbidden | Ran | Rested | Failed:
     """What the candidate says, or what went wrong."""
     try:
         if isinstance(message, Load):
             return candidate.load(message)
+        if isinstance(message, Forbid):
+            return candidate.forbid()
         if isinstance(message, Reload):
             return candidate.reload(message, descriptors[0])
         if isinstance(message, Rest):
@@ -135,16 +139,17 @@ class Candidate:
         self._returned: Sequence[torch.Tensor] = ()
         """By the latest call of a draw that was repeated."""
         self._returns_again = False
+        self._closes_code = False
 
     def load(self, message: Load) -> Loaded:
-        """Import the submission, construct its model, forbid the operators."""
+        """Import the submission, construct its model."""
         device = self._device.torch_device
         torch.set_num_threads(message.num_threads)
         with told("loading the compiled kernels"):
             self._kernels = load_kernels(message, device, self._kernel_clock)
         # A GPU's driver loads code when it is needed, and the library of the cpu device compiles.
-        closes = device.type == "cpu" and not message.allowed_library
-        if closes:
+        self._closes_code = device.type == "cpu" and not message.allowed_library
+        if self._closes_code:
             forbid_new_code()
             torch._C._set_mkldnn_enabled(False)  # it compiles; a model may compute while it is made
         module = types.ModuleType("model_new")
@@ -160,15 +165,19 @@ class Candidate:
             if not isinstance(model, torch.nn.Module):
                 raise TypeError(f"ModelNew is no torch.nn.Module but a {type(model).__name__}.")
             self._model = model.to(device).eval()
-        refused = refuse_torch_operators(device.type, on_refusal=self._note_refusal)
-        if closes:
+        return Loaded(prepare_ns=None)
+
+    def forbid(self) -> Forbidden:
+        """Leave nothing that computes but the submission's kernels."""
+        refuse_torch_operators(self._device.torch_device.type, on_refusal=self._note_refusal)
+        if self._closes_code:
             close_code()
-        return Loaded(prepare_ns=None, operators_refused=refused)
+        return Forbidden()
 
     def reload(self, message: Reload, descriptor: int) -> Loaded:
         """Other weights in the same model: what was derived from the old ones is stale."""
         prepare_ns = self._load_weights(message.weights, message.region, descriptor)
-        return Loaded(prepare_ns=prepare_ns, operators_refused=0)
+        return Loaded(prepare_ns=prepare_ns)
 
     def run(self, message: Run, inputs: int, outputs: int, page: int | None = None) -> Ran:
         """Call forward for each list of inputs; copy each result out before the next call."""

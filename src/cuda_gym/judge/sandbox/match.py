@@ -90,6 +90,7 @@ class Match:
             check_blocks=check_blocks,
         )
         self._candidate.load(message, deadline_s=self._deadlines.load_s)
+        self._candidate.forbid(deadline_s=self._deadlines.load_s)
         return self.begin()
 
     def begin(self) -> Loaded:

@@ -109,7 +109,7 @@ class Opened:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """Import `model_new.py`, construct the model, forbid torch's operators. Its weights come next."""
+    """Import `model_new.py` and construct the model."""
 
     source: str
     library: str
@@ -126,6 +126,11 @@ class Load:
     num_threads: int
     check_blocks: int
     """How many blocks of each launch a checking build is to check; 0 is all of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forbid:
+    """The model stands: forbid torch's operators, and close their code. Its weights come next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,10 +177,14 @@ class Rested:
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """The model stands."""
+    """The model stands, with weights or still without."""
 
     prepare_ns: int | None
-    operators_refused: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forbidden:
+    """From now on only kernels compute."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,11 +262,13 @@ Message = (
     | Open
     | Opened
     | Load
+    | Forbid
     | Reload
     | Run
     | Rest
     | Rested
     | Loaded
+    | Forbidden
     | Ran
     | Failed
     | Request

@@ -39,6 +39,8 @@ from cuda_gym.judge.sandbox.messages import (
     CodeRange,
     Ended,
     Failed,
+    Forbid,
+    Forbidden,
     Load,
     Loaded,
     Open,
@@ -142,10 +144,14 @@ class CandidateWorker:
         Raises:
             AgentError: it failed, crashed, timed out or was refused.
         """
-        loaded = self._load(message, (), deadline_s)
-        if not message.allowed_library:
-            require_closed(self._pidfd, self._closed_code)
-        return loaded
+        if message.allowed_library:
+            self._closed_code = ()
+        return self._load(message, (), deadline_s)
+
+    def forbid(self, *, deadline_s: float) -> None:
+        """Leave nothing that computes but its kernels. Raises like `load`."""
+        self._ask(Forbid(), (), Forbidden, deadline_s)
+        require_closed(self._pidfd, self._closed_code)
 
     def reload(self, message: Reload, weights: int, *, deadline_s: float) -> Loaded:
         """Give it weights, or others. Raises like `load`."""
@@ -211,7 +217,7 @@ class CandidateWorker:
 
     def _ask(
         self,
-        message: Load | Reload | Run | Rest,
+        message: Load | Forbid | Reload | Run | Rest,
         descriptors: tuple[int, ...],
         kind: type[Any],
         deadline_s: float,

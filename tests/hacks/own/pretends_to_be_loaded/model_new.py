@@ -34,5 +34,5 @@ class ModelNew(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         out = torch.empty_like(x)
-        say({"type": "Loaded", "prepare_ns": None, "operators_refused": 2000})
+        say({"type": "Loaded", "prepare_ns": None})
         return out
