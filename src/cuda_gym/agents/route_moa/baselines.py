@@ -238,8 +238,10 @@ class Cascade:
         """The first answer that is trusted, or the last."""
         trail = Trail(self.crew, query)
         answers: list[Proposal] = []
+        trusts_scores = self.confident_from is not None or self.least_confident
+        step = Step.FIRST if trusts_scores else Step.LAST
         for model in trail.readers_of(self.order):
-            proposals = trail.propose([model], step=Step.FIRST, wanted=1, is_vital=False)
+            proposals = trail.propose([model], step=step, wanted=1, is_vital=False)
             for proposal in proposals:
                 answers.append(proposal)
                 if self._is_confident(proposal):

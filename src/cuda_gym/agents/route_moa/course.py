@@ -2,7 +2,7 @@
 
 Covered: every layer ranks the whole roster anew, so that a model that was rated too low has its chance when those
 above it fall; a model that failed is not asked again for this query; scores are evidence and never text that a
-model reads.
+model reads, and are asked for only where they have a weight.
 Not covered: the aggregator, which follows where no answer stands.
 """
 
@@ -150,9 +150,15 @@ class Course:
         )
 
     def _step(self, layer: int) -> Step:
+        """What is asked for: asking for a score costs tokens in every call, so only one that counts is."""
+        asks_own = self._plan.asks_for_scores or self._weights.self_score != 0
         if not self._proposals:
-            return Step.FIRST
-        return Step.LAST if layer == self._plan.max_layers - 1 else Step.AGAIN
+            return Step.FIRST if asks_own else Step.LAST
+        if layer == self._plan.max_layers - 1:
+            return Step.LAST
+        if asks_own:
+            return Step.AGAIN
+        return Step.JUDGE if self._weights.peer_score != 0 else Step.LAST
 
     def _choose(self, step: Step) -> tuple[tuple[Ranked, ...], list[Ranked]]:
         """Whom to call, and who takes the place of one that fails, by rank."""

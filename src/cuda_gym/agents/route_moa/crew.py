@@ -181,6 +181,6 @@ class Crew:
 
 def _read(reply: str, step: Step, shown: Sequence[int] = (), num_earlier: int = 0) -> Reading:
     """The answer in a reply, and the scores if any were asked for."""
-    if step in (Step.FIRST, Step.AGAIN):
+    if step in (Step.FIRST, Step.AGAIN, Step.JUDGE):
         return read_reply(reply, shown=shown, num_answers=num_earlier)
     return Reading(answer=plain_answer(reply), self_score=None)

@@ -24,6 +24,8 @@ class MixturePlan:
     """A belief at or above ends the layers: that answer stands."""
     exits_on_unanimity: bool = True
     """Whether equal answers of all proposers of a layer end it; one of them stands."""
+    asks_for_scores: bool = False
+    """Whether models are asked for scores that count for nothing: to get answers from which weights are fitted."""
     preferences: Preferences = field(default_factory=Preferences)
     budget: Budget = field(default_factory=Budget)
     """Of a query in all, router included; no call is made that is not expected to fit."""

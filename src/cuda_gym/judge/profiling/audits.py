@@ -6,6 +6,7 @@ sealed (`sandbox/cuda_sealing.py`).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,15 @@ from cuda_gym.errors import Refused
 from cuda_gym.judge.profiling.sides import CandidateSide, ReferenceSide
 from cuda_gym.judge.profiling.timing_plan import TimingPlan
 
-__all__ = ["Audit", "Probed", "audited_calls", "believed_us", "clock_ratio_of", "take_audit"]
+__all__ = [
+    "Audit",
+    "Probed",
+    "audited_calls",
+    "believed_us",
+    "clock_ratio_of",
+    "further_audits",
+    "take_audit",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +96,44 @@ def take_audit(
         count = fewer
 
 
+def further_audits(
+    reference: ReferenceSide,
+    candidate: CandidateSide,
+    plan: TimingPlan,
+    probed: Probed,
+    audits: Sequence[Audit],
+    claimed_us: float,
+) -> tuple[Audit, ...]:
+    """These blocks, and more of them while they show more than is claimed.
+
+    The contents of a race are plain again in the end.
+
+    Args:
+        reference: Of the race.
+        candidate: Of the race.
+        plan: How many there may be.
+        probed: What is known of the calls.
+        audits: Those that were taken.
+        claimed_us: Of a call, in the race.
+
+    Raises:
+        WrongOutput: an output is wrong.
+        Refused: one changed when it was said to be over.
+    """
+    all_audits = list(audits)
+    while (
+        0 < len(all_audits) < plan.most_audits
+        and all(audit.was_queued for audit in all_audits)
+        and believed_us(all_audits, plan) > claimed_us
+    ):
+        time.sleep(_PAUSE_S)
+        count = all_audits[0].num_calls
+        all_audits.append(take_audit(reference, candidate, plan, probed, count))
+    if len(all_audits) > len(audits):
+        reference.new_contents(min(_PLAIN_CONTENTS, plan.most_contents(probed.content_bytes)))
+    return tuple(all_audits)
+
+
 def _audit_once(
     reference: ReferenceSide, candidate: CandidateSide, count: int, probed: Probed
 ) -> Audit:
@@ -139,6 +186,9 @@ def clock_ratio_of(audits: Sequence[Audit], plan: TimingPlan, time_us: float) ->
 
 
 _MOST_SLACK = 20.0
+_PAUSE_S = 0.03
+_PLAIN_CONTENTS = 4
+"""As many as the calls that follow a race."""
 _QUEUE_S, _MOST_QUEUE_S = 0.03, 0.5
 _QUEUEING = 4.0
 """How long a block may take to be queued, as a multiple of what its calls keep the host."""

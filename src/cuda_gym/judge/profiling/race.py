@@ -13,7 +13,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cuda_gym.judge.profiling.audits import Audit, Probed, audited_calls, take_audit
+from cuda_gym.judge.profiling.audits import (
+    Audit,
+    Probed,
+    audited_calls,
+    further_audits,
+    take_audit,
+)
 from cuda_gym.judge.profiling.sides import Block, CandidateSide, ReferenceSide
 from cuda_gym.judge.profiling.timing import (
     Pair,
@@ -66,11 +72,13 @@ def race(
         take_audit(reference, candidate, plan, probe, calls) for _ in range(plan.num_audits)
     )
     fastest_us = min(probe.reference_us, best_compile_us or math.inf)
+    pairs = _take_turns(
+        reference, candidate, plan, probe, fastest_us=fastest_us, waited_us=waited_us
+    )
+    claimed_us = statistics.median(fastest_tenth(pair.candidate_us) for pair in pairs)
     return Race(
-        pairs=_take_turns(
-            reference, candidate, plan, probe, fastest_us=fastest_us, waited_us=waited_us
-        ),
-        audits=audits,
+        pairs=pairs,
+        audits=further_audits(reference, candidate, plan, probe, audits, claimed_us),
         first_call_us=probe.first_us,
         timer=probe.timer,
         host_us=probe.host_us,

@@ -69,6 +69,9 @@ class TimingPlan:
     num_audits: int = 0
     """Blocks that our own clock times: sealed, queued behind a gate, and summed up before it stops. Where there are
     any, they alone say what is believed."""
+    most_audits: int = 8
+    """As many where those before showed more than is claimed: other users of a device disturb a block or two, which
+    has accused an honest kernel of 3 us; what is false stays false."""
     audit_us: float = 1000.0
     """Of all calls of such a block, about."""
     max_audit_calls: int = 50

@@ -88,9 +88,7 @@ class DrawStock:
             TaskError: the reference fails on it.
             MachineError: memory does not suffice.
         """
-        draw = draw_inputs(
-            self._reference, DrawKind(kind), seed, self._admission.free_dimensions
-        )
+        draw = draw_inputs(self._reference, DrawKind(kind), seed, self._admission.free_dimensions)
         return Trial.of(
             self._reference,
             self._weights.model,

@@ -78,9 +78,7 @@ class Exchange:
         self._memory.end_phase()
         self._hand_out([trial.draw.inputs] * repeats, trial.eager)
 
-    def hand_out_block(
-        self, batches: Sequence[Sequence[Any]], *, gate: SealedGate | None
-    ) -> None:
+    def hand_out_block(self, batches: Sequence[Sequence[Any]], *, gate: SealedGate | None) -> None:
         """The contents of a block, of the form of the latest draw.
 
         Args:
@@ -135,10 +133,6 @@ class Exchange:
         """Let go of everything."""
         self._handout = self._trial = self.gate = None
 
-    def _hand_out(
-        self, batches: Sequence[Sequence[Any]], outputs: Sequence[torch.Tensor]
-    ) -> None:
+    def _hand_out(self, batches: Sequence[Sequence[Any]], outputs: Sequence[torch.Tensor]) -> None:
         key = None if self.gate is None else self.gate.key
-        self._handout = Handout.of(
-            self._device, batches, outputs, earlier=self._handout, key=key
-        )
+        self._handout = Handout.of(self._device, batches, outputs, earlier=self._handout, key=key)

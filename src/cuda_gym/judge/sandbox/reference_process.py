@@ -6,10 +6,12 @@ import contextlib
 import os
 import socket
 import sys
+from collections.abc import Callable
 
 from cuda_gym.errors import BadTask, CudaGymError, NotAdmitted
 from cuda_gym.judge.sandbox import limits
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
+from cuda_gym.judge.sandbox.exchange import Answer
 from cuda_gym.judge.sandbox.messages import (
     Fault,
     Reply,
@@ -29,14 +31,9 @@ _METHODS = {
     "baseline",
     "work",
     "rates",
-    "contents",
-    "run",
     "rehearse",
-    "empty_block",
-    "gate",
-    "witness",
-    "check",
 }
+_OF_TIMED_CONTENTS = {"contents", "run", "empty_block", "gate", "witness", "check"}
 
 
 def serve(channel: Channel) -> None:
@@ -47,9 +44,7 @@ def serve(channel: Channel) -> None:
         reply: Reply | Fault
         descriptors: tuple[int, ...] = ()
         try:
-            if request.method not in _METHODS:
-                raise NotAdmitted(f"A reference has no method {request.method!r}.")
-            value, descriptors = getattr(reference, request.method)(**request.arguments)
+            value, descriptors = _method(reference, request.method)(**request.arguments)
             reply = Reply(value=value)
         except CudaGymError as error:
             reply = Fault(error=type(error).__name__, message=str(error))
@@ -60,6 +55,18 @@ def serve(channel: Channel) -> None:
         channel.send(reply, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _method(reference: Reference, name: str) -> Callable[..., Answer]:
+    """What the judge asks for: of the task, or of the blocks of a race."""
+    if name in _OF_TIMED_CONTENTS:
+        of: object = reference.timed
+    elif name in _METHODS:
+        of = reference
+    else:
+        raise NotAdmitted(f"A reference has no method {name!r}.")
+    method: Callable[..., Answer] = getattr(of, name)
+    return method
 
 
 def main() -> None:

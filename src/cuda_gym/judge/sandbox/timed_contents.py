@@ -45,7 +45,7 @@ class TimedContents:
         stock: Has the draws that some of them hide.
         memory: What the task may take.
         make_inputs: Of a seed.
-        timed: The compiled model.
+        compiled: The compiled model.
         empty: What sealed blocks take without calls.
         num_threads: As many as a race has.
     """
@@ -58,7 +58,7 @@ class TimedContents:
         memory: TaskMemory,
         make_inputs: Callable[[int], list[Any]],
         *,
-        timed: TimedReference,
+        compiled: TimedReference,
         empty: EmptyBlocks,
         num_threads: int,
     ) -> None:
@@ -67,7 +67,7 @@ class TimedContents:
         self._stock = stock
         self._memory = memory
         self._make_inputs = make_inputs
-        self._timed = timed
+        self._compiled = compiled
         self._empty = empty
         self._num_threads = num_threads
         self._ran: list[list[torch.Tensor]] = []
@@ -111,7 +111,7 @@ class TimedContents:
         handout = self._exchange.handout
         calls = [handout.call(number) for number in called(count, dropped)]
         self._ran = []
-        timed = self._timed.run(calls, gate_ns=gate_ns, and_eager=self._eager_is_due)
+        timed = self._compiled.run(calls, gate_ns=gate_ns, and_eager=self._eager_is_due)
         self._ran = timed.kept[max(0, dropped - 1) :]
         self._first_timed = int(dropped > 0)
         self._eager_is_due = False
