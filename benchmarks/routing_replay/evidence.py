@@ -38,7 +38,11 @@ def records_of(
             scorer,
             weights=AGREEMENT_ALONE,
             plan=MixturePlan(
-                width=width, exit_posterior=1.0, exits_on_unanimity=False, limits=LIMITS
+                width=width,
+                exit_posterior=1.0,
+                exits_on_unanimity=False,
+                asks_for_scores=True,
+                limits=LIMITS,
             ),
             completion_tokens=tokens,
         )

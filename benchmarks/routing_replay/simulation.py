@@ -135,14 +135,13 @@ class _Replies(Mapping[str, Recorded]):
         text = written(answer, own.output_chars, self._model)
         if step.startswith("keep"):
             text = json.dumps({"keep": self._kept(question, own, seen, int(step.split()[1]))})
+        reply: dict[str, object] = {}
         if step in (Step.FIRST.value, Step.AGAIN.value):
-            reply: dict[str, object] = {
-                "answer": text,
-                "self_score": self._self_score(question, step, answer),
-            }
-            if step == Step.AGAIN.value:
-                reply["peer_scores"] = [self._peer_score(question, own, one) for one in seen]
-            text = json.dumps(reply)
+            reply["self_score"] = self._self_score(question, step, answer)
+        if step in (Step.AGAIN.value, Step.JUDGE.value):
+            reply["peer_scores"] = [self._peer_score(question, own, one) for one in seen]
+        if reply:
+            text = json.dumps({"answer": text, **reply})
         return Recorded(text=text, is_estimated=True)
 
     def __iter__(self) -> Iterator[str]:
@@ -212,6 +211,7 @@ def _steps(number: int) -> Mapping[str, str]:
         .messages[0]
         .content: step.value
         for step in reversed(Step)
+        if number or step is not Step.JUDGE  # without answers it is asked for as `LAST` is
     }
 
 

@@ -18,6 +18,9 @@ from cuda_gym.models.scripted import ScriptedModel
 QUERY = "What is six times seven?"
 DOWN: tuple[ModelError, ...] = (ModelUnavailable("nobody is there"),) * 20
 
+ASKED = PosteriorWeights(self_score=1.0)
+"""Scores are asked for; whoever gives none changes no belief."""
+
 Says = str | Sequence[str] | Callable[[Sequence[Message]], str]
 
 
@@ -94,6 +97,4 @@ class Crowd:
     def mixture(
         self, plan: MixturePlan | None = None, weights: PosteriorWeights | None = None
     ) -> Mixture:
-        return Mixture(
-            self.roster, self.scripted, self, weights=weights or PosteriorWeights(), plan=plan
-        )
+        return Mixture(self.roster, self.scripted, self, weights=weights or ASKED, plan=plan)

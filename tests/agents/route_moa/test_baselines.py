@@ -215,6 +215,8 @@ def test_a_cascade_that_trusts_nobody_ends_with_the_dearest_that_answers() -> No
     )
     answer = Cascade(crew=asked.crew, order=NAMES, confident_from=None).answer(QUERY)
     assert (answer.text, answer.route.exit) == ("2", "last layer")
+    asked_of = [call for model in asked.scripted.values() for call in model.calls]
+    assert not any("score" in call[0].content for call in asked_of)
 
 
 def test_a_cascade_may_ask_more_of_a_model_that_always_trusts_itself() -> None:

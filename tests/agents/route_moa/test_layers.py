@@ -91,6 +91,56 @@ def test_a_later_layer_reads_the_answers_of_the_one_before_without_scores() -> N
         assert not any(score in text_of(call) for call in calls)
 
 
+def test_a_score_that_counts_for_nothing_is_neither_asked_for_nor_paid_for() -> None:
+    def asked_with(weights: PosteriorWeights) -> tuple[str, Answer]:
+        crowd = Crowd({name: One(says=f"it is {name}") for name in "abc"})
+        answer = crowd.mixture(MixturePlan(max_layers=2), weights).answer(QUERY)
+        return "".join(text_of(call) for m in crowd.scripted.values() for call in m.calls), answer
+
+    said_to_all, plain = asked_with(PosteriorWeights(agreement=1.0))
+    assert "score" not in said_to_all
+    scoring_said_to_all, scoring = asked_with(PosteriorWeights(agreement=1.0, self_score=1.0))
+    assert scoring_said_to_all.count("`self_score` is the probability") == 3
+    saved = len(scoring_said_to_all) - len(said_to_all)
+    paid, paid_for_scores = (one.route.bill.total for one in (plain, scoring))
+    more = paid_for_scores.usage.prompt_tokens - paid.usage.prompt_tokens
+    assert more == pytest.approx(saved / 4, abs=7)  # a token rounded up in each of seven calls
+    assert more > 3 * 80
+    assert paid_for_scores.cost_usd - paid.cost_usd == pytest.approx(more / 1e6)
+
+
+def test_a_score_that_nobody_asked_for_is_taken_off_the_answer() -> None:
+    crowd = Crowd({name: One(says=reply(f"it is {name}", 0.8125)) for name in "abc"})
+    weights = PosteriorWeights(agreement=1.0)
+    answer = crowd.mixture(MixturePlan(max_layers=2), weights).answer(QUERY)
+    assert [proposal.text for proposal in answer.route.layers[0].proposals] == [
+        f"it is {name}" for name in "abc"
+    ]
+    assert answer.text == "it is a"
+    calls = [call for model in crowd.scripted.values() for call in model.calls]
+    assert not any("0.8125" in text_of(call) for call in calls)
+
+
+def test_others_are_scored_where_their_own_scores_count_for_nothing() -> None:
+    crowd = Crowd({name: One(says=reply(f"it is {name}", None, [0.9, 0.1])) for name in "ab"})
+    weights = PosteriorWeights(peer_score=2.0)
+    route = crowd.mixture(MixturePlan(max_layers=3), weights).answer(QUERY).route
+    first, second, *_ = (text_of(call) for call in crowd.scripted["a"].calls)
+    assert "score" not in first
+    assert "peer_scores" in second
+    assert "self_score" not in second
+    assert [layer.judge for layer in route.layers[:2]] == [None, "a"]
+
+
+def test_scores_that_count_for_nothing_are_asked_for_where_weights_are_to_be_fitted() -> None:
+    crowd = Crowd({name: One(says=reply(f"it is {name}", 0.9, [0.9, 0.1])) for name in "ab"})
+    plan = MixturePlan(max_layers=3, asks_for_scores=True)
+    first, second, _ = crowd.mixture(plan, PosteriorWeights()).answer(QUERY).route.layers
+    assert [proposal.self_score for proposal in first.proposals] == [0.9, 0.9]
+    assert [proposal.peer_scores for proposal in second.proposals] == [(0.9, 0.1)] * 2
+    assert second.beliefs == crowd.score(QUERY)
+
+
 def test_the_best_rated_model_of_a_layer_judges_the_layer_before() -> None:
     judging = reply("it is a", 0.5, [0.5, 0.99, 0.01])
     crowd = different()

@@ -21,7 +21,7 @@ def test_every_prompt_has_the_whole_query(step: Step) -> None:
     assert prompt.cut == ()
 
 
-@pytest.mark.parametrize("step", [Step.AGAIN, Step.LAST, Step.AGGREGATE])
+@pytest.mark.parametrize("step", [Step.AGAIN, Step.JUDGE, Step.LAST, Step.AGGREGATE])
 def test_answers_of_others_are_shown_in_order(step: Step) -> None:
     prompt = asked(step)
     text = prompt.messages[-1].content
@@ -43,6 +43,14 @@ def test_the_form_that_is_asked_for_can_be_read(step: Step) -> None:
     reading = read_reply(form, shown=prompt.shown)
     assert (reading.answer, reading.self_score) == ("...", 0.0)
     assert reading.peer_scores == (0.0,) * len(prompt.shown)
+
+
+def test_a_judge_is_asked_for_scores_of_others_alone() -> None:
+    prompt = asked(Step.JUDGE)
+    assert "self_score" not in prompt.messages[0].content
+    reading = read_reply(prompt.messages[0].content.splitlines()[-1], shown=prompt.shown)
+    assert reading.peer_scores == (0.0,) * 3
+    assert "score" not in asked(Step.JUDGE, answers=()).messages[0].content
 
 
 @pytest.mark.parametrize("step", [Step.LAST, Step.AGGREGATE])
