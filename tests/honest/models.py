@@ -58,6 +58,7 @@ MODELS: dict[str, Submission] = {
     "computes in its constructor, with operators that compile themselves": _with_init(
         "picture = torch.randn(1, 1, 8, 8)\n"
         "self.size = nn.Conv2d(1, 2, 3)(picture).numel() + nn.GRU(4, 4)(torch.randn(2, 1, 4))[0].numel()\n"
+        "self.bag = nn.EmbeddingBag(9, 4)(torch.tensor([[1, 2]])).shape\n"
         "self.shape = (nn.functional.gelu(picture[0, 0]).bfloat16() @ torch.ones(8, 2).bfloat16()).shape\n"
         "self.parts = statistics.median([decimal.Decimal(1), decimal.Decimal(2)])",
         top="import decimal\nimport statistics\nimport zlib\n"),

@@ -10,9 +10,10 @@ applied, or took a kernel out of torch's table before, has torch compute. What i
 the processor's page tables, and who opens them is the kernel. A process that runs closed code ends.
 
 Covered: the kernels of torch's operators on the CPU by the table of each operator (elementwise,
-reductions, softmax, normalisation, pooling, sorting, attention), MKL (products, transforms, vector mathematics), the BLAS of
-NumPy, and through `forbid_new_code` all that compiles while it runs (oneDNN, fbgemm). Of filling, which
-is allowed, nothing is closed, and no page on which lies a function that other code may call.
+reductions, softmax, normalisation, pooling, sorting, attention), MKL (products, transforms, vector mathematics), fbgemm
+(sums of embeddings, products of whole numbers), the BLAS of NumPy, and through `forbid_new_code` all that
+compiles while it runs (oneDNN, fbgemm). Of filling, which is allowed, nothing is closed, and no page on
+which lies a function that other code may call.
 
 Not covered: operators written out without a table (indexing, embeddings, copies), NumPy's own loops, a
 processor or a build of torch whose tables are not found: then less is closed, and nothing is refused for that.
@@ -96,6 +97,7 @@ _LIBRARIES = (
     _Library(
         "libtorch_cpu.so", ".dynsym", (b"mkl_",), (b"mkl_serv", b"mkl_set_", b"mkl_get_"), 1 << 20
     ),
+    _Library("libtorch_cpu.so", ".dynsym", (b"_ZN6fbge", b"_ZNK6fbg"), (), 1 << 14),
     _Library("openblas", ".dynsym", (b"scipy_", b"cblas_"), (), 1 << 14),
     _Library("_multiarray_umath", ".symtab", (b"FLOAT_", b"DOUBLE_", b"HALF_"), (), 1),
 )

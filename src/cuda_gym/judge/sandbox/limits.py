@@ -161,6 +161,7 @@ def forbid_processes(
 
 def forbid_new_code() -> bool:
     """From now on no memory becomes executable, whatever the thread; whether the kernel took the rule."""
+    os.environ["FBGEMM_NO_ASMJIT"] = "1"  # torch's embedding_bag then does without code of its own
     numbers = _MAPPING.get(os.uname().machine)
     if numbers is None:
         return False

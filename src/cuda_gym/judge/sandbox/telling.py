@@ -28,6 +28,7 @@ _REMEDIES = {
     "name 'cuda_extension' is not defined": "write `import cuda_extension` at the top",
     "name 'torch' is not defined": "write `import torch` at the top",
     "name 'nn' is not defined": "write `from torch import nn` at the top",
+    "could not create a primitive": "compute without oneDNN in __init__: it compiles code, which is not allowed on cpu",
     "failed to map segment from shared object": "import only what is Python, or what torch has loaded",
 }
 """What to do about errors of Python that do not say so."""
