@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,13 @@ def test_a_long_answer_is_cut_where_the_limits_end() -> None:
     )
     assert completion.text == "x" * 40
     assert completion.finish_reason == "length"
+    assert completion.is_cut
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "stop", "tool_calls", "eos"])
+def test_a_completion_is_cut_where_its_server_says_so_in_its_own_words(reason: str) -> None:
+    completion = ScriptedModel("script", ["x"]).complete(QUESTION)
+    assert replace(completion, finish_reason=reason).is_cut == (reason in ("length", "max_tokens"))
 
 
 def test_its_latency_is_told_and_not_spent_unless_asked_for() -> None:

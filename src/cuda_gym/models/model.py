@@ -26,6 +26,10 @@ Role = Literal["system", "user", "assistant", "tool"]
 Estimated = Literal["usage", "latency_s"]
 
 
+_CUT = frozenset({"length", "max_tokens", "model_length"})
+"""OpenAI's word, and those of servers that keep their own."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolCall:
     """A tool that the model wants to have called."""
@@ -112,6 +116,11 @@ class Completion:
     tool_calls: tuple[ToolCall, ...] = ()
     estimated: tuple[Estimated, ...] = ()
     """Which of its figures nobody counted or measured; the cost is as good as the usage."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the limit of its tokens ended it: then what it says may lack its end."""
+        return self.finish_reason in _CUT
 
 
 class Model(Protocol):

@@ -388,6 +388,32 @@ def test_a_stream_of_an_answer_that_stands_is_that_answer() -> None:
     assert pieces == [answer.text] == ["42"]
 
 
+def test_an_answer_that_a_limit_cut_says_so_whoever_wrote_it() -> None:
+    def cut(*models: str) -> tuple[bool, bool, str | None]:
+        ends = {name: "!" * 50 if name in models else "" for name in "ab"}
+        answers = []
+        for is_stream in (False, True):
+            crowd = Crowd({n: One(says=[n, f"all in all it is {n}{ends[n]}"]) for n in "ab"})
+            plan = MixturePlan(width=2, max_layers=1, limits=Limits(max_tokens=10))
+            mixture = crowd.mixture(plan, PosteriorWeights(agreement=1.0))
+            answers.append(pieces_of(mixture)[1] if is_stream else mixture.answer(QUERY))
+        whole, streamed = answers
+        return whole.is_cut, streamed.is_cut, whole.route.aggregator
+
+    assert cut() == cut("b") == (False, False, "a")
+    assert cut("a") == (True, True, "a")
+
+
+def test_an_answer_that_stands_is_cut_where_its_own_model_was() -> None:
+    ones = {"a": One(says="42" + "!" * 50, prior=0.6), "b": One(says="43", prior=0.5)}
+    for best, is_cut in (("a", True), ("b", False)):
+        ones[best].prior = 0.95
+        plan = MixturePlan(width=2, limits=Limits(max_tokens=10))
+        mixture = Crowd(ones).mixture(plan)
+        assert mixture.answer(QUERY).is_cut == pieces_of(mixture)[1].is_cut == is_cut
+        ones[best].prior = 0.5
+
+
 def test_a_stream_goes_on_to_the_next_model_where_the_first_does_not_begin() -> None:
     crowd = different()
     crowd.scripted["a"] = ScriptedModel(

@@ -84,3 +84,5 @@ class Answer:
 
     text: str
     route: Route
+    is_cut: bool = False
+    """Whether the call that wrote it came to the limit of its tokens."""

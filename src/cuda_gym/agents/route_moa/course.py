@@ -32,6 +32,7 @@ from cuda_gym.agents.route_moa.posterior import PosteriorWeights, update
 from cuda_gym.agents.route_moa.prompts import Step
 from cuda_gym.agents.route_moa.ranking import Ranked, choose_layer, rank
 from cuda_gym.errors import BudgetExceeded
+from cuda_gym.models.model import Completion
 
 __all__ = ["Course"]
 
@@ -133,12 +134,20 @@ class Course:
         """Models to make one answer of the last layer's, best first; empty where none fits the budget."""
         return tuple(one.model for one in self._ranked(Step.AGGREGATE))
 
-    def answer(
-        self, text: str, exit_reason: ExitReason, *, aggregator: str | None = None
+    def stands(self, proposal: Proposal, exit_reason: ExitReason) -> Answer:
+        """A proposal as what the user gets."""
+        return self._answer(proposal.text, exit_reason, proposal.completion, None)
+
+    def made(self, text: str, exit_reason: ExitReason, completion: Completion) -> Answer:
+        """What an aggregator wrote as what the user gets."""
+        return self._answer(text, exit_reason, completion, completion.model)
+
+    def _answer(
+        self, text: str, exit_reason: ExitReason, written: Completion, aggregator: str | None
     ) -> Answer:
-        """What the user gets."""
         return Answer(
             text=text,
+            is_cut=written.is_cut,
             route=Route(
                 prior=self._prior,
                 layers=tuple(self._records),

@@ -81,7 +81,7 @@ class Mixture:
         course = self._set_out(query)
         exit_reason, standing = course.run()
         if standing is not None:
-            return course.answer(standing.text, exit_reason)
+            return course.stands(standing, exit_reason)
         called = call_side_by_side(
             self._aggregations(course),
             wanted=1,
@@ -91,9 +91,8 @@ class Mixture:
             answer_in=plain_answer,
         )
         for completion in called.completions:
-            text = plain_answer(completion.text)
-            return course.answer(text, exit_reason, aggregator=completion.model)
-        return course.answer(course.best.text, exit_reason if called.failed else "budget")
+            return course.made(plain_answer(completion.text), exit_reason, completion)
+        return course.stands(course.best, exit_reason if called.failed else "budget")
 
     def stream(self, query: str) -> Iterator[str | Answer]:
         """Pieces of the final answer as they come, then the answer as `answer` would have given it.
@@ -110,7 +109,7 @@ class Mixture:
         exit_reason, standing = course.run()
         if standing is not None:
             yield standing.text
-            yield course.answer(standing.text, exit_reason)
+            yield course.stands(standing, exit_reason)
             return
         calls_before = len(course.bill.lines)
         try:
@@ -118,14 +117,14 @@ class Mixture:
                 self._aggregations(course), ledger=course.ledger, billed_for="aggregator"
             ):
                 if isinstance(item, Completion):
-                    yield course.answer(item.text.strip(), exit_reason, aggregator=item.model)
+                    yield course.made(item.text.strip(), exit_reason, item)
                     return
                 yield item
         except NoAnswer as error:
             raise NoAnswer(str(error), course.bill) from error
         has_failed = len(course.bill.lines) > calls_before
         yield course.best.text
-        yield course.answer(course.best.text, exit_reason if has_failed else "budget")
+        yield course.stands(course.best, exit_reason if has_failed else "budget")
 
     def _set_out(self, query: str) -> Course:
         return Course(query, self._crew, self._scorer, weights=self._weights, plan=self._plan)

@@ -11,7 +11,7 @@ from cuda_gym.agents.route_moa.calls import NoAnswer, call_side_by_side
 from cuda_gym.agents.route_moa.crew import Crew, plain_answer
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import Prompt, Step
-from cuda_gym.models.model import Message
+from cuda_gym.models.model import Completion, Message
 
 __all__ = ["Trail"]
 
@@ -125,12 +125,13 @@ class Trail:
             answer_in=plain_answer,
         )
         for completion in called.completions:
-            return self._answer(plain_answer(completion.text), "last layer", completion.model)
+            text = plain_answer(completion.text)
+            return self._answer(text, "last layer", completion, completion.model)
         return self.stands(proposals[0], "last layer")
 
     def stands(self, proposal: Proposal, exit_reason: ExitReason) -> Answer:
         """A proposal as it is."""
-        return self._answer(proposal.text, exit_reason, None)
+        return self._answer(proposal.text, exit_reason, proposal.completion, None)
 
     def no_answer(self) -> NoAnswer:
         """No model gave any."""
@@ -154,9 +155,12 @@ class Trail:
         for call in self.crew.calls(self.readers_of(judges), Step.AGGREGATE, self._query, texts):
             yield replace(call, prompt=_instructed(call.prompt, instructions))
 
-    def _answer(self, text: str, exit_reason: ExitReason, aggregator: str | None) -> Answer:
+    def _answer(
+        self, text: str, exit_reason: ExitReason, written: Completion, aggregator: str | None
+    ) -> Answer:
         return Answer(
             text=text,
+            is_cut=written.is_cut,
             route=Route(
                 prior={},
                 layers=tuple(self._records),

@@ -19,7 +19,7 @@ from cuda_gym.models.model import Completion, Usage
 __all__ = ["Scripted", "answer_of", "serving"]
 
 
-def answer_of(text: str) -> Answer:
+def answer_of(text: str, *, is_cut: bool = False) -> Answer:
     """An answer of two calls, of which the first one's stands."""
     usages = (
         Usage(prompt_tokens=10, completion_tokens=3),
@@ -52,6 +52,7 @@ def answer_of(text: str) -> Answer:
     bill = Bill(lines=tuple(line_of(each, "proposer") for each in completions))
     return Answer(
         text=text,
+        is_cut=is_cut,
         route=Route(
             prior=beliefs,
             layers=(layer,),

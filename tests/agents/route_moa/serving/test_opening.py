@@ -105,6 +105,28 @@ def test_what_they_do_not_agree_on_is_aggregated_and_streamed_as_it_is_written()
     assert extra["bill"]["by_purpose"]["aggregator"]["calls"] == 1
 
 
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("reason", ["length", "stop"])
+def test_a_client_is_told_whether_its_models_limit_cut_an_answer(
+    reason: str, is_stream: bool
+) -> None:
+    def mine(text: str) -> Any:
+        def answer(request: Request) -> Any:
+            is_last = "Write the one answer" in str(request.body["messages"])
+            return says(text, finish_reason=reason if is_last else "stop")
+
+        return answer
+
+    agree = [says("Paris", finish_reason=reason)]
+    for scripts in ((agree, agree), (mine("Paris"), mine("Lyon"))):
+        with mixture_of(*scripts, plan=MixturePlan(max_layers=1)) as (client, _):
+            got: Any = client.chat.completions.create(
+                model="routemoa", messages=QUESTION, stream=is_stream
+            )
+            last = list(got)[-1] if is_stream else got
+        assert last.choices[0].finish_reason == reason
+
+
 def test_when_all_models_are_down_the_client_is_told_so_with_a_bill() -> None:
     down = [refuses(404, "no such model")]
     with (

@@ -51,6 +51,13 @@ def test_the_bill_is_in_the_last_piece_of_a_stream_whether_or_not_it_has_the_usa
     assert plain["bill"] == usage["bill"] == ANSWER.route.bill.as_plain()
 
 
+def test_an_answer_whose_end_is_missing_says_so_at_once_and_at_the_end_of_a_stream() -> None:
+    for answer, reason in ((ANSWER, "stop"), (answer_of("Par", is_cut=True), "length")):
+        assert REPLY.whole(answer, latency_s=1.0)["choices"][0]["finish_reason"] == reason
+        end, *_ = REPLY.last(answer, latency_s=1.0, has_usage=True)
+        assert end["choices"][0]["finish_reason"] == reason
+
+
 @pytest.mark.parametrize(
     ("error", "status", "code"),
     [

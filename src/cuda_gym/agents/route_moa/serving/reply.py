@@ -46,7 +46,12 @@ class ChatReply:
     def whole(self, answer: Answer, *, latency_s: float) -> dict[str, Any]:
         """The answer as one document."""
         message = {"role": "assistant", "content": answer.text, "refusal": None}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+        choice = {
+            "index": 0,
+            "message": message,
+            "logprobs": None,
+            "finish_reason": _finish_reason(answer),
+        }
         return self._document("chat.completion", [choice]) | {
             "usage": _usage_document(answer.route.bill),
             **_extras(answer.route, latency_s),
@@ -61,7 +66,7 @@ class ChatReply:
         self, answer: Answer, *, latency_s: float, has_usage: bool
     ) -> tuple[dict[str, Any], ...]:
         """What ends a stream; the bill and the route are in the last of these."""
-        end = self._chunk({}, "stop")
+        end = self._chunk({}, _finish_reason(answer))
         extras = _extras(answer.route, latency_s)
         if not has_usage:
             return (end | extras,)
@@ -107,6 +112,11 @@ def _status_and_code(error: CudaGymError) -> tuple[HTTPStatus, str | None]:
     return next((status, code) for kind, status, code in _STATUS if isinstance(error, kind))
 
 
+def _finish_reason(answer: Answer) -> str:
+    """`length` tells a client that the end of the answer is missing."""
+    return "length" if answer.is_cut else "stop"
+
+
 def _usage_document(bill: Bill) -> dict[str, int]:
     """The tokens of all calls together."""
     usage = bill.total.usage
@@ -141,4 +151,5 @@ def _proposal_document(proposal: Proposal) -> dict[str, Any]:
         "usage": as_plain(proposal.completion.usage),
         "cost_usd": proposal.completion.cost_usd,
         "latency_s": proposal.completion.latency_s,
+        "finish_reason": proposal.completion.finish_reason,
     }
