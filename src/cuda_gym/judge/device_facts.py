@@ -28,9 +28,6 @@ class DeviceFacts:
     """Address space that its driver takes, beyond what a submission may."""
     host_disturbs: bool
     """Whether work of the host, as a compiler's, takes what is timed: the cores."""
-    opens_disturb: bool
-    """Whether a process that opens it does. On a GPU, where timed calls wait behind a gate, speed-ups of 36 kernels
-    differed by 0.02 at most between a run that held it back and one that did not (sealed_blocks.md)."""
     ends_disturb: bool
     """Whether the end of a process takes what is timed: its memory is cleared by the device."""
 
@@ -47,7 +44,6 @@ def facts_of(device: Device) -> DeviceFacts:
             transport="sealed memfd",
             address_bytes=0,
             host_disturbs=True,
-            opens_disturb=True,
             ends_disturb=False,
         )
     gpu = find_gpu(device)
@@ -61,6 +57,5 @@ def facts_of(device: Device) -> DeviceFacts:
         transport=shared,
         address_bytes=_DRIVER_BYTES + 4 * gpu.memory_bytes,
         host_disturbs=False,
-        opens_disturb=False,
         ends_disturb=True,
     )

@@ -14,8 +14,9 @@ _MANY = 8
 _WAIT_S = 20.0
 
 
-def test_a_few_open_at_once_and_all_have_their_turn() -> None:
-    openings, count, most, done = Openings(None), 0, 0, 0
+def test_a_few_open_at_once_and_all_have_their_turn(tmp_path: Path) -> None:
+    openings = Openings(DeviceLock(Device.parse("cpu"), tmp_path))
+    count = most = done = 0
     guard = threading.Lock()
 
     def open_one() -> None:
@@ -37,7 +38,7 @@ def test_a_few_open_at_once_and_all_have_their_turn() -> None:
     assert 1 <= most < _MANY // 2
 
 
-def test_nobody_opens_while_somebody_times_where_that_disturbs(tmp_path: Path) -> None:
+def test_nobody_opens_while_somebody_times(tmp_path: Path) -> None:
     lock = DeviceLock(Device.parse("cpu"), tmp_path)
     opened = threading.Event()
 
