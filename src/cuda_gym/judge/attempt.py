@@ -37,7 +37,7 @@ from cuda_gym.judge.sandbox.device_memory import require_memory
 from cuda_gym.judge.sandbox.loading import load_message
 from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.messages import Loaded, Tree
-from cuda_gym.judge.sandbox.pool import OpenReference
+from cuda_gym.judge.sandbox.open_reference import OpenReference
 from cuda_gym.judge.sandbox.processes import own_processes
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 from cuda_gym.judge.verification.conclusions import (

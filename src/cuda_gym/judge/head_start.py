@@ -18,7 +18,7 @@ from cuda_gym.core.task import Task
 from cuda_gym.errors import MachineError, TaskError, WorkerLost
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.sandbox.draw_plan import plan_draws, plan_hidden
-from cuda_gym.judge.sandbox.pool import OpenReference
+from cuda_gym.judge.sandbox.open_reference import OpenReference
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
 __all__ = ["HeadStart"]

@@ -8,7 +8,7 @@ import pytest
 
 from cuda_gym.errors import CandidateError, MachineError, OutOfDeviceMemory
 from cuda_gym.judge.sandbox.device_memory import require_memory
-from cuda_gym.judge.sandbox.pool import DeviceMemory
+from cuda_gym.judge.sandbox.open_reference import DeviceMemory
 
 TOTAL = 24 << 30
 

@@ -18,7 +18,8 @@ from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.memory_runs import MemoryRuns
-from cuda_gym.judge.sandbox.pool import OpenReference, WorkerPool
+from cuda_gym.judge.sandbox.open_reference import OpenReference
+from cuda_gym.judge.sandbox.pool import WorkerPool
 from cuda_gym.judge.toolchains.toolchain import Toolchain
 
 __all__ = ["CheckedRuns"]

@@ -32,7 +32,7 @@ from cuda_gym.judge.profiling.counters import (
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.match import Match
-from cuda_gym.judge.sandbox.pool import OpenReference
+from cuda_gym.judge.sandbox.open_reference import OpenReference
 from cuda_gym.judge.sandbox.tool_run import ToolFailed, ToolRun
 
 __all__ = ["CountedRuns"]

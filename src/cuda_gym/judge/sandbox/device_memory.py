@@ -7,7 +7,7 @@ memory is free again.
 from __future__ import annotations
 
 from cuda_gym.errors import CandidateError, MachineError, OutOfDeviceMemory
-from cuda_gym.judge.sandbox.pool import OpenReference
+from cuda_gym.judge.sandbox.open_reference import OpenReference
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
 __all__ = ["require_memory"]

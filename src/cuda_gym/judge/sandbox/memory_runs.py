@@ -12,7 +12,7 @@ from cuda_gym.errors import AgentError, CandidateTimeout, CompileError
 from cuda_gym.judge.sandbox.background import Background
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
-from cuda_gym.judge.sandbox.pool import OpenReference
+from cuda_gym.judge.sandbox.open_reference import OpenReference
 from cuda_gym.judge.toolchains.toolchain import Toolchain
 
 __all__ = ["MemoryRuns"]
