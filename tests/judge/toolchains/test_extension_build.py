@@ -265,6 +265,13 @@ def test_a_toolkit_that_does_not_fit_torch_is_named_with_both_versions(
         ("at::native::f()", "namespace at::native { void f(); }", (), "at::native::f"),
         ("at::cuda::mm()", "namespace at::cuda { void mm(); }", (), "at::cuda::mm"),
         ("at::cuda::warp_size()", "namespace at::cuda { int warp_size(); }", (), None),
+        ("find(0, 0)", 'extern "C" void* find(void*, const char*) __asm__("dlsym");', ("gemm",),
+         "dlsym, which looks up what the judge did not compile"),
+        ("cuModuleLoadData(0, 0)", 'extern "C" int cuModuleLoadData(void*, const void*);', ("gemm",),
+         "cuModuleLoadData, which loads machine code"),
+        ("open_up(0, 1, 4)", 'extern "C" int open_up(void*, long, int) __asm__("mprotect");', (),
+         "mprotect, which makes memory whose code"),
+        ("dlsym(1.0)", "float dlsym(float);", (), None),
     ],
 )  # fmt: skip
 def test_what_computes_outside_of_the_kernels_is_refused_by_its_symbols(

@@ -24,6 +24,8 @@ WEAK = 'extern "C" __attribute__((weak)) '
          "starts a thread"),
         (WEAK + "int cudaLibraryLoadData(...); int f() { return cudaLibraryLoadData(0); }", (),
          "cudaLibraryLoadData, which loads machine code that the judge did not compile"),
+        ('extern "C" void* room(void*, long, int, int, int, long) __asm__("mmap64"); void* f() '
+         "{ return room(0, 4096, 7, 34, -1, 0); }", (), "mmap64, which makes memory whose code the judge"),
     ],
 )  # fmt: skip
 def test_what_a_library_asks_of_others_is_refused_however_it_is_spelled(

@@ -20,6 +20,7 @@ from cuda_gym.errors import Refused, UnsupportedOnDevice
 from cuda_gym.judge.toolchains.extension_symbols import open_symbols, qualified_name
 from cuda_gym.judge.toolchains.extension_units import binding_place
 from cuda_gym.judge.toolchains.inline_sources import find_inline_extensions
+from cuda_gym.judge.toolchains.reaching_symbols import reaching_out
 from cuda_gym.judge.toolchains.torch_files import find_torch
 
 __all__ = ["inline_texts", "require_no_bindings", "require_own_kernels", "vendor_call"]
@@ -77,17 +78,15 @@ def require_own_kernels(library: Path, allowed: tuple[str, ...]) -> None:
         allowed: The calls of `cuda_extension.library` that the task allows.
 
     Raises:
-        Refused: they call what the task does not allow.
+        Refused: they call what the task does not allow, or what reaches out of them.
     """
     operators = find_torch().include_folders[0] / "ATen" / "ops"
-    found = sorted(
-        {
-            fact
-            for path in sorted(library.parent.glob("*.so"))
-            for symbol, _ in open_symbols(path)
-            if (fact := _fault(symbol, allowed, operators))
-        }
-    )
+    symbols = {symbol for path in library.parent.glob("*.so") for symbol, _ in open_symbols(path)}
+    if reaching := sorted(fact for symbol in symbols if (fact := reaching_out(symbol))):
+        raise Refused(
+            f"The bindings call {'; '.join(reaching[:3])}. Let a kernel do the work, and remove that call."
+        )
+    found = sorted(fact for symbol in symbols if (fact := _fault(symbol, allowed, operators)))
     if found:
         more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
         raise Refused(

@@ -15,28 +15,10 @@ from pathlib import Path
 from cuda_gym.errors import Refused
 from cuda_gym.judge.toolchains.extension_rules import vendor_call
 from cuda_gym.judge.toolchains.extension_symbols import open_symbols
+from cuda_gym.judge.toolchains.reaching_symbols import reaching_out
 
 __all__ = ["require_own_work", "symbol_fault"]
 
-_REASONS = (
-    (
-        re.compile(r"(?:__libc_)?(?:dlm?open|dlv?sym)(?:_mode)?"),
-        "looks up what the judge did not compile",
-    ),
-    (
-        re.compile(r"system|popen|_?v?[fF]ork|execl[ep]?|execv?p?e?|execvp|posix_spawnp?|clone3?"),
-        "starts a process",
-    ),
-    (
-        re.compile(r"cudaLibraryLoad\w+|cu(?:Module|Library)Load\w*|cuLink\w+"),
-        "loads machine code that the judge did not compile",
-    ),
-    (re.compile(r"socket|connect|ptrace|process_vm_\w+|syscall"), "reaches out of its process"),
-    (
-        re.compile(r"pthread_create|thrd_create|_ZNSt6thread15_M_start_thread\w+"),
-        "starts a thread, whose work goes on when forward has returned",
-    ),
-)
 _HOST_LIBRARY = re.compile(r"cblas_\w+|mkl_\w+|dnnl_\w+|[sdcz]gem[mv]_")
 
 
@@ -68,10 +50,8 @@ def symbol_fault(symbol: str, allowed: tuple[str, ...]) -> str | None:
     >>> symbol_fault("cublasSgemm_v2", ("gemm",)) is None, symbol_fault("expf", ()) is None
     (True, True)
     """
-    for pattern, reason in _REASONS:
-        if pattern.fullmatch(symbol):
-            spoken = "std::thread" if symbol.startswith("_ZNSt6thread") else symbol
-            return f"{spoken}, which {reason}"
+    if reason := reaching_out(symbol):
+        return reason
     if vendor_call(symbol, allowed) or (not allowed and _HOST_LIBRARY.fullmatch(symbol)):
         return f"{symbol}, which computes outside of your kernels"
     return None
