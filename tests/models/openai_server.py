@@ -77,6 +77,8 @@ class Reply:
     """Pieces of a stream after which the connection is dropped; of a plain answer, bytes."""
     is_chunked: bool = True
     """Of a stream; where it is not, a cut looks like an end."""
+    counts_pieces: bool = False
+    """Whether each event of a stream has the usage so far: 11 tokens and one for each piece."""
 
 
 Script = Sequence[Reply] | Callable[[Request], Reply]
@@ -284,9 +286,13 @@ def _events(reply: Reply, request: Request) -> Iterator[str]:
         {"content": text[start : start + size]} for start in range(0, len(text), size)
     ]
     deltas += [{"tool_calls": [{"index": i, **c}]} for i, c in enumerate(reply.tool_calls)]
-    for delta, finish in [*((d, None) for d in deltas), ({}, reply.finish_reason)]:
+    for number, delta in enumerate([*deltas, {}], 1):
+        finish = reply.finish_reason if number > len(deltas) else None
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        yield json.dumps({**_head(request, "chat.completion.chunk"), "choices": [choice]})
+        event = {**_head(request, "chat.completion.chunk"), "choices": [choice]}
+        if reply.counts_pieces:
+            event["usage"] = {"prompt_tokens": 11, "completion_tokens": min(number, len(deltas))}
+        yield json.dumps(event)
     wants_usage = (request.body.get("stream_options") or {}).get("include_usage") is True
     if wants_usage and reply.usage is not None:
         head = _head(request, "chat.completion.chunk")

@@ -105,6 +105,19 @@ def test_a_call_that_failed_counts_and_sets_nothing_aside_any_more() -> None:
     assert model.complete(PROMPT).usage.completion_tokens == 1
 
 
+def test_what_a_failed_call_tells_to_have_used_counts() -> None:
+    failed = ModelUnavailable("cut off")
+    failed.usage = Usage(prompt_tokens=90, completion_tokens=5)
+    inner = ScriptedModel("script", ["yes"], fails=[failed, failed], prices=PRICES)
+    model = Budgeted(inner, usd=1.0)
+    for ask in (model.complete, lambda messages: list(model.stream(messages))):
+        with pytest.raises(ModelUnavailable):
+            ask(PROMPT)
+    assert model.spent.usage == failed.usage + failed.usage
+    assert model.spent.usd == pytest.approx(2 * PRICES.cost_usd(failed.usage))
+    assert model.spent.calls == 2
+
+
 def test_a_stream_that_is_left_counts_what_arrived() -> None:
     model = Budgeted(ScriptedModel("script", ["one two three"], prices=PRICES), usd=1.0)
     pieces = model.stream(PROMPT)

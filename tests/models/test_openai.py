@@ -264,6 +264,83 @@ def test_a_stream_that_is_cut_off_is_no_answer(is_chunked: bool) -> None:
     assert len(requests) == 1
 
 
+TOLD = {"prompt_tokens": 11, "completion_tokens": 3}
+USED = Usage(prompt_tokens=11, completion_tokens=3)
+
+
+def told(status: int, **body: object) -> Reply:
+    """An answer that is none, with a usage."""
+    return Reply(raw=json.dumps({**body, "usage": TOLD}).encode(), status=status)
+
+
+FAILS_AND_TELLS = pytest.mark.parametrize(
+    "bad",
+    [
+        told(200),
+        told(200, choices=[]),
+        told(200, error={"message": "the worker died"}),
+        told(500, error={"message": "the worker died"}),
+        Reply(
+            raw=json.dumps({"error": {"message": "the worker died", "usage": TOLD}}).encode(),
+            status=503,
+        ),
+    ],
+    ids=["no choices", "empty choices", "an error as an answer", "beside an error", "in an error"],
+)
+
+
+@FAILS_AND_TELLS
+def test_what_failed_attempts_used_is_in_the_error(bad: Reply) -> None:
+    with asked([bad]) as (model, _), pytest.raises(ModelUnavailable) as caught:
+        model.complete(QUESTION)
+    assert caught.value.usage == USED + USED + USED
+
+
+@FAILS_AND_TELLS
+def test_what_failed_attempts_used_is_paid_for_where_a_later_one_answers(bad: Reply) -> None:
+    with asked([bad, says("Paris")]) as (model, _):
+        completion = model.complete(QUESTION)
+    assert completion.usage == USED + Usage(prompt_tokens=11, completion_tokens=7)
+    assert completion.cost_usd == PRICES.cost_usd(completion.usage)
+
+
+def test_a_refusal_that_tells_a_usage_is_no_answer_for_nothing() -> None:
+    with asked([told(400, error={"message": "no"})]) as (model, _):
+        for ask in (model.complete, lambda messages: list(model.stream(messages))):
+            with pytest.raises(ModelRefused) as caught:
+                ask(QUESTION)
+            assert caught.value.usage == USED
+
+
+def test_an_error_that_tells_no_usage_knows_of_none() -> None:
+    with asked([fails(500)]) as (model, _), pytest.raises(ModelUnavailable) as caught:
+        model.complete(QUESTION)
+    assert caught.value.usage is None
+
+
+@pytest.mark.parametrize("is_chunked", [True, False])
+def test_a_stream_that_is_cut_off_tells_what_it_used_until_then(is_chunked: bool) -> None:
+    cut = cut_off("Paris it is", after=2, counts_pieces=True, is_chunked=is_chunked)
+    untold = cut_off("Paris it is", after=2, is_chunked=is_chunked)
+    with asked([cut, untold, told(500), untold]) as (model, _):
+        usages = []
+        for _ in range(3):
+            with pytest.raises(ModelUnavailable) as caught:
+                list(model.stream(QUESTION))
+            usages.append(caught.value.usage)
+    assert usages[:2] == [Usage(prompt_tokens=11, completion_tokens=2), None]
+    # The last call's first attempt told its usage; of its second, 8 characters arrived.
+    assert usages[2] == USED + Usage(prompt_tokens=5, completion_tokens=2)
+
+
+def test_a_stream_that_runs_out_of_time_tells_what_it_used_until_then() -> None:
+    slow = says("Paris " * 100, pieces=100, between_s=0.05, counts_pieces=True)
+    with asked([slow]) as (model, _), pytest.raises(ModelUnavailable) as caught:
+        list(model.stream(QUESTION, limits=Limits(timeout_s=0.3)))
+    assert caught.value.usage is not None
+    assert 1 <= caught.value.usage.completion_tokens < 20
+
+
 @pytest.mark.parametrize(
     "bad", [fails(500), garbage(), cut_off("Paris", after=0), Reply(raw=b"data: [1, 2]\n\n")]
 )

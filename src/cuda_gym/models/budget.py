@@ -3,7 +3,8 @@
 Covered: dollars and tokens, also where calls are made side by side: what calls under way may still cost counts as
 spent until they end, so that a budget is passed by no more than the estimate of a prompt is wrong. Seconds are
 those of all calls added up; calls side by side each see what the ended ones left.
-Not covered: what a server charges for a call that failed, beyond the pieces of it that arrived.
+Not covered: what a server charges for a call that failed, beyond what its error tells or, where that tells nothing, the
+pieces of it that arrived.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cuda_gym.errors import BudgetExceeded
+from cuda_gym.errors import BudgetExceeded, ModelError
 from cuda_gym.models.estimates import check_limits, estimated_prompt_tokens, estimated_tokens
 from cuda_gym.models.model import (
     DEFAULT_LIMITS,
@@ -136,12 +137,15 @@ class Budgeted:
 
         Raises:
             BudgetExceeded: it has none, and no call was made.
-            ModelError: there is no next turn; its seconds count.
+            ModelError: there is no next turn; its seconds count, and the usage that it tells.
         """
         call = self._begin(estimated_prompt_tokens(messages, tools), limits)
         completion: Completion | None = None
         try:
             completion = self._model.complete(messages, limits=call.limits, tools=tools)
+        except ModelError as error:
+            self._end(call, None, told=error.usage)
+            raise
         finally:
             self._end(call, completion)
         return completion
@@ -159,6 +163,9 @@ class Budgeted:
                 else:
                     self._end(call, piece)
                 yield piece
+        except ModelError as error:
+            self._end(call, None, "".join(arrived), told=error.usage)
+            raise
         finally:
             self._end(call, None, "".join(arrived))
 
@@ -228,7 +235,14 @@ class Budgeted:
             f"{least} at the least. Raise the budget {unit}=, or send a shorter prompt."
         )
 
-    def _end(self, call: _Call, completion: Completion | None, arrived: str = "") -> None:
+    def _end(
+        self,
+        call: _Call,
+        completion: Completion | None,
+        arrived: str = "",
+        *,
+        told: Usage | None = None,
+    ) -> None:
         """What it took counts, and what was set aside for it is free; once."""
         took = Spent(calls=1, seconds=time.monotonic() - call.began)
         if completion is not None:
@@ -238,8 +252,8 @@ class Budgeted:
                 usage=completion.usage,
                 seconds=completion.latency_s,
             )
-        elif arrived:
-            usage = Usage(
+        elif told is not None or arrived:
+            usage = told or Usage(
                 prompt_tokens=call.prompt_tokens, completion_tokens=estimated_tokens(arrived)
             )
             took = replace(took, usage=usage, usd=self._prices.cost_usd(usage))

@@ -14,10 +14,11 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import closing
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cuda_gym.errors import MissingTool, ModelUnavailable
-from cuda_gym.models.chat_protocol import Piece, Reply, read_piece, read_reply
+from cuda_gym.models.chat_protocol import Piece, Reply, read_piece, read_reply, read_usage
 from cuda_gym.models.deadline import Deadline
 from cuda_gym.models.endpoint_failures import Failure, Place, failure_of
 from cuda_gym.models.model import Usage
@@ -72,10 +73,12 @@ class Endpoint:
             return failure_of(error, self.place)
         finally:
             _DEADLINE.reset(followed)
+        body: object = None
         try:
-            return read_reply(json.loads(response.http_response.text))
+            body = json.loads(response.http_response.text)
+            return read_reply(body)
         except (ValueError, RecursionError) as error:
-            return failure_of(error, self.place)
+            return replace(failure_of(error, self.place), usage=read_usage(body))
 
     def streamed(
         self, request: Mapping[str, Any], deadline: Deadline
@@ -163,12 +166,13 @@ class _Arriving:
                 finish_reason=self._finish_reason,
                 usage=self._usage,
             )
-        return self._failure or Failure(
+        failure = self._failure or Failure(
             kind=ModelUnavailable,
             fact="the stream ended before the answer did",
             remedy="See whether the server streams as OpenAI's does, or ask without a stream.",
             is_passing=True,
         )
+        return replace(failure, usage=failure.usage or self._usage)
 
 
 def _http_error(response: object) -> type[Exception]:

@@ -1,14 +1,15 @@
 """What an endpoint's failure means: whose fault it is, and whether trying again can help.
 
-Covered: the codes of HTTP, and those in the bodies of OpenAI, vLLM and llama.cpp. What a server says is quoted without the
-key, and not at all where it refuses the key, since servers quote that.
+Covered: the codes of HTTP, and those in the bodies of OpenAI, vLLM and llama.cpp; a usage that comes with an error. What a
+server says is quoted without the key, and not at all where it refuses the key, since servers quote that.
+Not covered: a usage beside the error in an event of a stream, of which the client library keeps the error alone.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cuda_gym.errors import (
@@ -18,6 +19,8 @@ from cuda_gym.errors import (
     ModelRefused,
     ModelUnavailable,
 )
+from cuda_gym.models.chat_protocol import read_usage
+from cuda_gym.models.model import Usage
 from cuda_gym.models.retries import retry_after_s
 
 if TYPE_CHECKING:
@@ -57,10 +60,16 @@ class Failure:
     """Whether another attempt may go well."""
     asked_s: float | None = None
     """How long the server wants to be left alone."""
+    usage: Usage | None = None
+    """What it says that the attempt used nevertheless."""
 
 
 def failure_of(error: Exception, place: Place) -> Failure:
     """What an error of the client library means, or of reading what it brought."""
+    return replace(_failure_of(error, place), usage=_usage_in(error))
+
+
+def _failure_of(error: Exception, place: Place) -> Failure:
     import openai  # not above: it takes most of a second, which only its users should pay
 
     if isinstance(error, openai.APIStatusError):
@@ -104,6 +113,19 @@ def _failure_of_status(error: openai.APIStatusError, place: Place) -> Failure:
         remedy = f"Check base_url and served_as={place.served_as!r}."
         return Failure(kind=ModelRefused, fact=told, remedy=remedy)
     return Failure(kind=ModelRefused, fact=told, remedy="The request does not suit this server.")
+
+
+def _usage_in(error: Exception) -> Usage | None:
+    """What the body of an error tells, beside the error or within it."""
+    body = getattr(error, "body", None)
+    if body is None:
+        return None
+    response = getattr(error, "response", None)
+    try:
+        beside = None if response is None else read_usage(response.json())
+    except (ValueError, RecursionError):
+        beside = None
+    return beside or read_usage(body)
 
 
 def _is_about_context(code: object, message: str) -> bool:

@@ -1,9 +1,10 @@
 """A model behind any OpenAI-compatible endpoint, through the `openai` client library.
 
 Covered: whole and streamed answers, native tool calls, usage and cost; calls that fail in passing are tried again, all
-within `Limits.timeout_s`; usage is estimated from characters, and said to be, where the server tells none. Every call
-has a connection of its own, which is what lets a deadline end it. Not covered: tool calls in a stream; what a
-server charges for an attempt that failed; how large an answer it sends.
+within `Limits.timeout_s`; usage is estimated from characters, and said to be, where the server tells none; what it tells
+of attempts that failed counts too, in the completion or in the error. Every call has a connection of its own, which
+is what lets a deadline end it. Not covered: tool calls in a stream; what a server charges for a failed attempt of which
+it tells no usage; how large an answer it sends.
 
 A key goes into the header of a request and nowhere else: into no message, no repr, and to no other host.
 """
@@ -28,6 +29,7 @@ from cuda_gym.models.retries import Retries
 __all__ = ["OpenAIModel"]
 
 _DEFAULT_RETRIES = Retries()
+_NOTHING = Usage(prompt_tokens=0, completion_tokens=0)
 
 
 class OpenAIModel:
@@ -102,7 +104,7 @@ class OpenAIModel:
         limits: Limits = DEFAULT_LIMITS,
         tools: Sequence[Mapping[str, Any]] = (),
     ) -> Completion:
-        """The next turn; its latency is that of all attempts together.
+        """The next turn; its latency and usage are those of all attempts together.
 
         The first call also loads the client library, outside of limits and latency.
 
@@ -119,12 +121,13 @@ class OpenAIModel:
             self._place.served_as, messages, limits, tools=tools, limit_name=self._limit_name
         )
         with Deadline(limits.timeout_s) as deadline:
-            attempt = 0
+            attempt, spent = 0, _NOTHING
             while isinstance(reply := self._endpoint.whole(request, deadline), Failure):
-                self._wait(reply, attempt, deadline, limits)
+                spent += reply.usage or _NOTHING
+                self._wait(reply, attempt, deadline, limits, spent)
                 attempt += 1
             latency_s = deadline.passed_s
-        return self._completion(reply, estimated_prompt_tokens(messages, tools), latency_s)
+        return self._completion(reply, estimated_prompt_tokens(messages, tools), latency_s, spent)
 
     def stream(
         self, messages: Sequence[Message], *, limits: Limits = DEFAULT_LIMITS
@@ -140,8 +143,9 @@ class OpenAIModel:
         self._endpoint.client()  # what it takes to load it is not the model's latency
         request = request_of(self._place.served_as, messages, limits, limit_name=self._limit_name)
         request |= {"stream": True, "stream_options": {"include_usage": True}}
+        prompt_tokens = estimated_prompt_tokens(messages)
         with Deadline(limits.timeout_s) as deadline:
-            attempt, num_characters = 0, 0
+            attempt, num_characters, spent = 0, 0, _NOTHING
             reply: Reply | Failure | None = None
             while not isinstance(reply, Reply):
                 with closing(self._endpoint.streamed(request, deadline)) as pieces:
@@ -153,17 +157,23 @@ class OpenAIModel:
                             reply = piece
                 if isinstance(reply, Failure):
                     if num_characters:
-                        raise self._error(reply, f"after {num_characters:,} characters of it")
-                    self._wait(reply, attempt, deadline, limits)
+                        if reply.usage is None and spent != _NOTHING:  # else nothing is told
+                            spent += _estimated(prompt_tokens, num_characters)
+                        far = f"after {num_characters:,} characters of it"
+                        raise self._error(reply, far, spent + (reply.usage or _NOTHING))
+                    spent += reply.usage or _NOTHING
+                    self._wait(reply, attempt, deadline, limits, spent)
                     attempt += 1
             latency_s = deadline.passed_s
-        yield self._completion(reply, estimated_prompt_tokens(messages), latency_s)
+        yield self._completion(reply, estimated_prompt_tokens(messages), latency_s, spent)
 
     def close(self) -> None:
         """Let go of the client library's state; the next call makes it anew."""
         self._endpoint.close()
 
-    def _wait(self, failure: Failure, attempt: int, deadline: Deadline, limits: Limits) -> None:
+    def _wait(
+        self, failure: Failure, attempt: int, deadline: Deadline, limits: Limits, spent: Usage
+    ) -> None:
         """Before the next attempt.
 
         Raises:
@@ -171,15 +181,16 @@ class OpenAIModel:
         """
         tries = f"after {attempt + 1} attempt{'s' if attempt else ''}"
         if not failure.is_passing:
-            raise self._error(failure, tries)
+            raise self._error(failure, tries, spent)
         left_s = deadline.left_s
         if left_s == 0.0:
-            raise ModelUnavailable(
+            late = ModelUnavailable(
                 f"{self.name!r} at {self._place.base_url} gave no whole answer within "
                 f"Limits.timeout_s={limits.timeout_s:g}, {tries}. Give it more time, or use another model."
             )
+            raise _with_usage(late, spent)
         if attempt + 1 >= self._retries.num_attempts:
-            raise self._error(failure, tries)
+            raise self._error(failure, tries, spent)
         wait_s = self._retries.wait_s(attempt, failure.asked_s, self._dice)
         if wait_s >= left_s:
             asked = (
@@ -187,20 +198,22 @@ class OpenAIModel:
                 if failure.asked_s is None
                 else f" it asks for {failure.asked_s:g} s of peace and"
             )
-            raise self._error(failure, f"{tries};{asked} {left_s:.3g} s are left")
+            raise self._error(failure, f"{tries};{asked} {left_s:.3g} s are left", spent)
         deadline.pause(wait_s)
 
-    def _error(self, failure: Failure, circumstances: str) -> ModelError:
-        return failure.kind(
+    def _error(self, failure: Failure, circumstances: str, spent: Usage) -> ModelError:
+        error = failure.kind(
             f"{self.name!r} at {self._place.base_url} gave no answer: {failure.fact}, "
             f"{circumstances}. {failure.remedy}"
         )
+        return _with_usage(error, spent)
 
-    def _completion(self, reply: Reply, prompt_tokens: int, latency_s: float) -> Completion:
+    def _completion(
+        self, reply: Reply, prompt_tokens: int, latency_s: float, spent: Usage
+    ) -> Completion:
+        """What a reply gives, and what the attempts before it used."""
         calls = "".join(call.name + call.arguments for call in reply.tool_calls)
-        usage = reply.usage or Usage(
-            prompt_tokens=prompt_tokens, completion_tokens=estimated_tokens(reply.text + calls)
-        )
+        usage = spent + (reply.usage or _estimated(prompt_tokens, len(reply.text + calls)))
         return Completion(
             model=self.name,
             text=reply.text,
@@ -211,3 +224,14 @@ class OpenAIModel:
             tool_calls=reply.tool_calls,
             estimated=() if reply.usage is not None else ("usage",),
         )
+
+
+def _estimated(prompt_tokens: int, num_characters: int) -> Usage:
+    return Usage(
+        prompt_tokens=prompt_tokens, completion_tokens=estimated_tokens("-" * num_characters)
+    )
+
+
+def _with_usage(error: ModelError, spent: Usage) -> ModelError:
+    error.usage = None if spent == _NOTHING else spent
+    return error

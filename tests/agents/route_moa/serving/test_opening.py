@@ -12,16 +12,26 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
 from tests.agents.route_moa.serving.scripted_mixture import serving
-from tests.models.openai_server import Request, Script, Served, refuses, says, serve
+from tests.models.openai_server import (
+    Reply,
+    Request,
+    Script,
+    Served,
+    cut_off,
+    refuses,
+    says,
+    serve,
+)
 
 from cuda_gym.agents.route_moa.answers import Belief
+from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.layers import MixturePlan
 from cuda_gym.agents.route_moa.posterior import AGREEMENT_ALONE
 from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed
 from cuda_gym.agents.route_moa.serving.opening import EqualScorer, endpoints_of, opener_of
 from cuda_gym.agents.route_moa.serving.request import read_request
 from cuda_gym.errors import RosterError
-from cuda_gym.models.model import Limits, Message, Prices
+from cuda_gym.models.model import Limits, Message, Prices, Usage
 
 QUESTION: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Capital of France?"}]
 
@@ -135,6 +145,41 @@ def test_when_all_models_are_down_the_client_is_told_so_with_a_bill() -> None:
     ):
         client.chat.completions.create(model="routemoa", messages=QUESTION)
     assert got.value.response.json()["bill"]["by_purpose"]["failed"]["calls"] == 2
+
+
+def test_what_an_endpoint_used_before_it_failed_is_billed() -> None:
+    def one(request: Request) -> Any:
+        if request.is_stream:
+            return cut_off("It is Paris", after=2, counts_pieces=True)
+        return says("Paris")
+
+    error = {"error": {"message": "no"}, "usage": {"prompt_tokens": 9, "completion_tokens": 2}}
+    refusing = [Reply(status=400, raw=json.dumps(error).encode())]
+    with ExitStack() as stack:
+        served = [stack.enter_context(serve(script)) for script in (refusing, one, [says("Nice")])]
+        roster = Roster(
+            tuple(entry_of(name, at.base_url) for name, at in zip("abc", served, strict=True))
+        )
+        models = endpoints_of(roster)
+        opener = opener_of(
+            roster,
+            models,
+            EqualScorer(roster.names),
+            weights=AGREEMENT_ALONE,
+            plan=MixturePlan(max_layers=1),
+        )
+        body = json.dumps({"model": "routemoa", "messages": QUESTION, "stream": True})
+        request = read_request(body.encode())
+        with pytest.raises(NoAnswer, match="b broke off after 8 characters") as caught:
+            list(opener(request, threading.Event()).stream(request.prompt))
+        for model in models.values():
+            model.close()
+    failed = [line for line in caught.value.bill.lines if line.billed_for == "failed"]
+    assert [(line.model, line.usage) for line in failed] == [
+        ("a", Usage(prompt_tokens=9, completion_tokens=2)),
+        ("b", Usage(prompt_tokens=11, completion_tokens=2)),
+    ]
+    assert [line.cost_usd for line in failed] == [pytest.approx(11e-6), pytest.approx(13e-6)]
 
 
 def test_a_question_longer_than_every_context_is_the_clients_error_and_calls_nobody() -> None:
