@@ -106,7 +106,7 @@ def test_what_is_written_is_read_as_the_same_roster(read: Callable[[str], Roster
         ("context_tokens = 200000", "context_tokens = 0", 17, "context_tokens 0"),
         ("context_tokens = 200000", "context_tokens = 2e5", 17, "a whole number"),
         ('name = "large"', 'name = "small"', 12, "two models have the name 'small'"),
-        ('name = "large"', 'name = " "', 12, "no name"),
+        ('name = "large"', 'name = " "', 12, "which is no name"),
         ('name = "large"\n', "", 11, "a model needs name too"),
         ("max_parallel = 4", "max_parallel = 0", 21, "max_parallel 0"),
         ('"https://', '"ftp://', 18, "http"),
@@ -132,18 +132,33 @@ def test_what_is_no_toml_is_refused_with_the_line(read: Callable[[str], Roster])
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "says", "remedy"),
     [
-        ("", "needs one model or more"),
-        (RIGHT.replace("[[model]]", "[[models]]"), "Did you mean 'model'"),
-        ("[model]\nname = 'small'", r"\[\[model\]\]"),
+        ("", "no table [[model]] in 0 characters", "write one for each model, with name"),
+        ("[router]\nusd_per_cpu_hour = 1", "no table [[model]]", "tokens_per_s"),
+        ("model = []", "no table [[model]] in 10 characters", "write one for each model"),
+        ("model = [3]", "'[3]' of type list", "under the header [[model]]"),
+        ("[model]\nname = 'small'", "of type dict", "under the header [[model]]"),
+        (RIGHT.replace("[[model]]", "[[models]]"), "unknown key 'models'", "Did you mean 'model'"),
+        ("[[model]]", "a model needs name", 'name = "small"'),
+        ("router = 3\n" + RIGHT[: RIGHT.index("[router]")], "'3' of type int", "[router]"),
+        (RIGHT.replace("= 120", "= '120'"), "'120' of type str", "tokens_per_s = 0.5"),
+        (RIGHT.replace('"large"', '""'), "has the name ''", "write one"),
+        (RIGHT.replace("= 15\n", "= fifteen\n"), "no TOML", "texts in quotes"),
+        (RIGHT.replace("Prices", "Preise \udcff"), "byte 9 is 0xff", "save it as UTF-8"),
     ],
 )
-def test_a_file_without_models_is_refused(
-    read: Callable[[str], Roster], text: str, says: str
+def test_every_fault_of_a_file_is_told_with_the_file_and_the_remedy(
+    tmp_path: Path, text: str, says: str, remedy: str
 ) -> None:
-    with pytest.raises(RosterError, match=says):
-        read(text)
+    file = tmp_path / "roster.toml"
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(RosterError) as caught:
+        Roster.from_toml(file)
+    told = str(caught.value)
+    assert told.startswith(str(file))
+    assert says in told
+    assert remedy in told
 
 
 def test_a_key_that_stands_in_the_file_is_not_told(read: Callable[[str], Roster]) -> None:
@@ -152,9 +167,10 @@ def test_a_key_that_stands_in_the_file_is_not_told(read: Callable[[str], Roster]
     assert "secret" not in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RosterError, match=r"nowhere\.toml.*No such file"):
-        Roster.from_toml(tmp_path / "nowhere.toml")
+def test_what_is_no_file_is_named(tmp_path: Path) -> None:
+    for path, fact in ((tmp_path / "nowhere.toml", "No such file"), (tmp_path, "Is a directory")):
+        with pytest.raises(RosterError, match=f"{path}.*{fact}.*give the path of a TOML file"):
+            Roster.from_toml(path)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ class Roster:
         has `usd_per_cpu_hour`. `to_toml` shows the form.
 
         Raises:
-            RosterError: with the line and the remedy.
+            RosterError: with the file, the line where there is one, and the remedy.
         """
         file = read_tables(path)
         entries: list[RosterEntry] = []
@@ -258,7 +258,7 @@ def _entry_faults(entry: RosterEntry) -> Iterator[tuple[str, str]]:
     """The key of each value that cannot be, and what is wrong with it."""
     name = repr(entry.name)
     if not entry.name.strip():
-        yield "name", "a model has no name"
+        yield "name", f"a model has the name {name}, which is no name; write one that no other has"
     for key, price in vars(entry.prices).items():
         if not (math.isfinite(price) and price > 0):
             yield (
@@ -274,14 +274,14 @@ def _entry_faults(entry: RosterEntry) -> Iterator[tuple[str, str]]:
     }
     for key, value in positive.items():
         if not (math.isfinite(value) and value > 0):
-            yield key, f"the model {name} has {key} {value}; it is a finite number above 0"
+            yield key, f"the model {name} has {key} {value}; write a finite number above 0"
     for key in ("first_token_s", "measured_calls"):
         value = getattr(entry.speed, key)
         if not (math.isfinite(value) and value >= 0):
-            yield key, f"the model {name} has {key} {value}; it is a finite number from 0 on"
+            yield key, f"the model {name} has {key} {value}; write a finite number from 0 on"
     if entry.base_url is not None and not entry.base_url.startswith(("http://", "https://")):
         fact = f"the model {name} has the base_url {entry.base_url!r}"
-        yield "base_url", f"{fact}; it starts with http:// or https://"
+        yield "base_url", f"{fact}; write one that starts with http:// or https://"
 
 
 def _second_of_a_name(
@@ -296,4 +296,4 @@ def _router_fault(router: RouterPrice) -> str | None:
     price = router.usd_per_cpu_hour
     if math.isfinite(price) and price >= 0:
         return None
-    return f"the router has usd_per_cpu_hour {price}; it is a finite number from 0 on"
+    return f"the router has usd_per_cpu_hour {price}; write a finite number from 0 on"

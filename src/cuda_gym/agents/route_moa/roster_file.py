@@ -1,7 +1,7 @@
 """The file of a roster: TOML whose tables know the lines of their keys.
 
-Covered: no such file, no TOML, keys that are unknown or missing, values of a wrong kind, each with its line;
-and the same form written.
+Covered: no such file, no TOML, no model, keys that are unknown or missing, values of a wrong kind, each with file, line as
+far as there is one, and remedy; and the same form written.
 Not covered: whether a number can be what it says, which the roster itself checks.
 """
 
@@ -23,6 +23,7 @@ _NUMBER = "a number"
 _WHOLE = "a whole number"
 _TEXT = "text"
 _TEXTS = "a list of texts"
+_EXAMPLES = {_NUMBER: "0.5", _WHOLE: "8192", _TEXT: '"small"', _TEXTS: '["maths", "code"]'}
 
 _NEEDED = {
     "name": _TEXT,
@@ -83,9 +84,18 @@ def read_tables(path: Path) -> RosterFile:
             )
     models, router = whole.get("model", []), whole.get("router", {})
     if not isinstance(models, list) or not all(isinstance(model, dict) for model in models):
-        raise RosterError(f"{path}: each model is a table of its own, under the header [[model]]")
+        raise RosterError(
+            f"{path}: `model` is {_told(models)}; each model is a table of its own, under the header [[model]]"
+        )
+    if not models:
+        raise RosterError(
+            f"{path}: a roster needs one model or more, and there is no table [[model]] in"
+            f" {len(text):,} characters; write one for each model, with {', '.join(_NEEDED)}"
+        )
     if not isinstance(router, dict):
-        raise RosterError(f"{path}: the router is a table, under the header [router]")
+        raise RosterError(
+            f"{path}: `router` is {_told(router)}; it is a table, under the header [router]"
+        )
     lines = _lines(text)
     file = RosterFile(
         models=tuple(
@@ -123,13 +133,22 @@ def _parsed(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise RosterError(f"{path}: the roster cannot be read: {error.strerror}") from None
+        raise RosterError(
+            f"{path}: the roster cannot be read: {error.strerror}; give the path of a TOML file with a table"
+            " [[model]] for each model"
+        ) from None
     except UnicodeDecodeError as error:
-        raise RosterError(f"{path}: the roster is no UTF-8 text, at byte {error.start}") from None
+        byte = error.object[error.start]
+        raise RosterError(
+            f"{path}: the roster is no UTF-8 text: byte {error.start} is {byte:#04x}; save it as UTF-8"
+        ) from None
     try:
         return text, tomllib.loads(text)
     except ValueError as error:  # also of a number with thousands of digits
-        raise RosterError(f"{path}: the roster is no TOML: {error}") from None
+        raise RosterError(
+            f"{path}: the roster is no TOML: {error}; mend that place: each line is a header, or key = value"
+            " with texts in quotes"
+        ) from None
 
 
 def _lines(text: str) -> dict[tuple[str, int], dict[str, int]]:
@@ -160,12 +179,20 @@ def _check_keys(table: Table, kinds: Mapping[str, str], needed: Mapping[str, str
             )
         if not _is(value, kinds[key]):
             raise RosterError(
-                f"{table.place(key)}: {key} is {kinds[key]}, not {str(value)[:60]!r} of type"
-                f" {type(value).__name__}"
+                f"{table.place(key)}: {key} is {kinds[key]}, not {_told(value)}; write it like"
+                f" {key} = {_EXAMPLES[kinds[key]]}"
             )
     missing = [key for key in needed if key not in table.values]
     if missing:
-        raise RosterError(f"{table.place('')}: a model needs {', '.join(missing)} too")
+        has = ", ".join(table.values) or "nothing"
+        raise RosterError(
+            f"{table.place('')}: a model needs {', '.join(missing)} too, and this one has {has}; write it like"
+            f" {missing[0]} = {_EXAMPLES[needed[missing[0]]]}"
+        )
+
+
+def _told(value: object) -> str:
+    return f"{str(value)[:60]!r} of type {type(value).__name__}"
 
 
 def _is(value: object, kind: str) -> bool:
