@@ -26,6 +26,7 @@ def test_a_right_submission_gets_a_verdict_with_all_its_parts(
     assert verdict.timing.eager_us is not None
     assert verdict.fingerprint is not None
     assert verdict.fingerprint.task == scale_task.hash
+    assert "closed-code" in verdict.fingerprint.isolation.split("+")
     assert "g++" in verdict.fingerprint.toolchain or "clang" in verdict.fingerprint.toolchain
     assert len(verdict.findings.draws) >= 5
     assert {"ordinary", "smaller shape", "larger shape"} <= {d.name for d in verdict.findings.draws}

@@ -63,7 +63,14 @@ class Doctor:
 
 def _checks(device: Device, screen: Screen) -> Iterator[Check]:
     from cuda_gym.cli.machine import machine_checks
-    from cuda_gym.judge.sandbox.probes import probe_device_lock, probe_pressure, probe_walls
+    from cuda_gym.judge.judge import open_judge
+    from cuda_gym.judge.sandbox.probes import (
+        CheckState,
+        closed_code_check,
+        probe_device_lock,
+        probe_pressure,
+        probe_walls,
+    )
 
     with screen.waiting("looking at the machine"):
         yield from machine_checks(device)
@@ -71,7 +78,10 @@ def _checks(device: Device, screen: Screen) -> Iterator[Check]:
         yield from probe_walls()
     yield probe_pressure()
     yield probe_device_lock(device)
-    yield _real_run(device, screen)
+    real = _real_run(device, screen)
+    yield real
+    if device.kind == "cpu" and real.state is CheckState.OK:
+        yield closed_code_check(closes_code=open_judge("cpu").closes_code)
 
 
 def _real_run(device: Device, screen: Screen) -> Check:

@@ -35,7 +35,7 @@ from cuda_gym.judge.profiling.audits import audited_calls
 from cuda_gym.judge.profiling.timing_plan import TimingPlan
 from cuda_gym.judge.sandbox.background import Background
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
-from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked
+from cuda_gym.judge.sandbox.conditions import fingerprint_of, isolation_of, why_unranked
 from cuda_gym.judge.sandbox.counted_runs import CountedRuns
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
@@ -118,6 +118,11 @@ class Judge:
     def device(self) -> Device:
         """Where this judge runs kernels."""
         return self._device
+
+    @property
+    def closes_code(self) -> bool:
+        """Whether submissions here cannot run what computes for torch; false before the first was run."""
+        return self._pool.closes_code
 
     def warm(self, task: Task) -> None:
         """Prepare the reference and the baselines of a task in the background; returns at once."""
@@ -226,9 +231,7 @@ class Judge:
             timing=attempt.timing,
             profile=attempt.profile,
             telemetry=attempt.telemetry or telemetry.read_device(self._device),
-            unranked=None
-            if attempt.isolation is None
-            else why_unranked(attempt.isolation, attempt.timing, attempt.telemetry),
+            unranked=self._why_unranked(task, attempt),
             seed=seed,
             judge_s=time.monotonic() - start,
         )
@@ -240,8 +243,21 @@ class Judge:
         self._checks.close()
         self._pool.close()
 
+    def _isolation(self, task: Task, attempt: Attempt) -> str | None:
+        """What stood around the submission; None where it was never run."""
+        if attempt.isolation is None:
+            return None
+        return isolation_of(attempt.isolation, task, closes_code=self.closes_code)
+
+    def _why_unranked(self, task: Task, attempt: Attempt) -> str | None:
+        isolation = self._isolation(task, attempt)
+        if isolation is None:
+            return None
+        timing, seen = attempt.timing, attempt.telemetry
+        return why_unranked(isolation, timing, seen, task=task, device=self._device)
+
     def _fingerprint(self, task: Task, attempt: Attempt) -> Fingerprint | None:
-        build, isolation = attempt.findings.build, attempt.isolation
+        build, isolation = attempt.findings.build, self._isolation(task, attempt)
         if isolation is None:
             return None
         plan = self._config.timing or self._facts.plan

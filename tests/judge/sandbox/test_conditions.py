@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
+from cuda_gym.core.device import Device
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import Telemetry, Timing
-from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked
+from cuda_gym.judge.sandbox.conditions import fingerprint_of, isolation_of, why_unranked
 
 FULL = "user+pid+network+ipc+mount+seccomp+rlimits"
 TIMING = Timing(
@@ -39,6 +40,23 @@ def test_behind_all_walls_on_a_quiet_machine_it_may_be_ranked() -> None:
 )
 def test_every_wall_that_is_missing_is_named(isolation: str, missing: str) -> None:
     assert why_unranked(isolation, TIMING) == f"isolation lacks {missing}"
+
+
+def test_where_torchs_code_could_not_be_closed_nothing_is_ranked_on_cpu(scale_task: Task) -> None:
+    cpu, gpu = Device("cpu"), Device.parse("cuda:0")
+    open_, closed = (isolation_of(FULL, scale_task, closes_code=closes) for closes in (False, True))
+    assert why_unranked(open_, TIMING, task=scale_task, device=cpu) == "isolation lacks closed-code"
+    assert why_unranked(closed, TIMING, task=scale_task, device=cpu) is None
+    assert why_unranked(open_, TIMING, task=scale_task, device=gpu) is None
+
+
+def test_a_task_that_allows_library_calls_closes_nothing_and_misses_nothing(
+    scale_task: Task,
+) -> None:
+    task = replace(scale_task, library=("gemm",))
+    isolation = isolation_of(FULL, task, closes_code=True)
+    assert isolation == FULL
+    assert why_unranked(isolation, TIMING, task=task, device=Device("cpu")) is None
 
 
 def test_others_on_the_gpu_are_a_reason() -> None:

@@ -13,6 +13,7 @@ from cuda_gym.judge.sandbox.device_lock import DeviceLock
 from cuda_gym.judge.sandbox.probes import (
     Check,
     CheckState,
+    closed_code_check,
     probe_device_lock,
     probe_pressure,
     probe_walls,
@@ -59,6 +60,14 @@ def test_what_fails_is_told_by_what_happened_and_not_by_what_was_asked_for() -> 
     assert set(answers["walls"]) == {*NAMESPACES, "seccomp"}
     assert "holds" not in answers["walls"].values()
     assert answers["hidden"] == answers["open"]
+
+
+def test_code_that_cannot_be_closed_has_its_remedy_and_is_no_reason_to_stop() -> None:
+    assert closed_code_check(closes_code=True).state is CheckState.OK
+    open_ = closed_code_check(closes_code=False)
+    assert open_.state is CheckState.DEGRADED
+    assert open_.remedy
+    assert not open_.is_needed
 
 
 def test_the_lock_is_free_until_somebody_holds_it(tmp_path: Path) -> None:

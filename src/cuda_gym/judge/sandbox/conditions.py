@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from cuda_gym.core.device import Device
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Fingerprint, Telemetry, Timing
 
-__all__ = ["fingerprint_of", "why_unranked"]
+__all__ = ["CLOSED_CODE", "fingerprint_of", "isolation_of", "why_unranked"]
 
+CLOSED_CODE = "closed-code"
+"""The wall around what computes for torch; where it stands, the judge has looked at it from outside."""
 _FULL_ISOLATION = frozenset({"user", "pid", "network", "mount", "seccomp"})
+
+
+def isolation_of(walls: str, task: Task, *, closes_code: bool) -> str:
+    """What stands between a submission and the machine, and between it and torch.
+
+    Args:
+        walls: The former, joined by `+`.
+        task: One that allows library calls closes nothing: they compute by the same code.
+        closes_code: Whether candidates here close what computes for torch.
+    """
+    return f"{walls}+{CLOSED_CODE}" if closes_code and not task.library else walls
 
 
 def fingerprint_of(
@@ -45,10 +59,25 @@ def fingerprint_of(
 
 
 def why_unranked(
-    isolation: str, timing: Timing | None, telemetry: Telemetry | None = None
+    isolation: str,
+    timing: Timing | None,
+    telemetry: Telemetry | None = None,
+    *,
+    task: Task | None = None,
+    device: Device | None = None,
 ) -> str | None:
-    """What is missing between the submission and the machine, or between the machine and quiet."""
-    missing = sorted(_FULL_ISOLATION - set(isolation.split("+")))
+    """What is missing between the submission and the machine, or between the machine and quiet.
+
+    Args:
+        isolation: What there is.
+        timing: Of the race, where there was one.
+        telemetry: Of a GPU.
+        task: What was asked for; None closes no code.
+        device: Where; on a GPU no code is closed.
+    """
+    closes = task is not None and not task.library and device is not None and device.kind == "cpu"
+    due = _FULL_ISOLATION | ({CLOSED_CODE} if closes else set())
+    missing = sorted(due - set(isolation.split("+")))
     if missing:
         return f"isolation lacks {', '.join(missing)}"
     if timing is not None and not timing.steady:

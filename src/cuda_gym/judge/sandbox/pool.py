@@ -67,6 +67,12 @@ class WorkerPool:
         """Version of torch that submissions see; empty before the first fork."""
         return self._zygote.torch if self._zygote is not None else ""
 
+    @property
+    def closes_code(self) -> bool:
+        """Whether submissions here cannot run what computes for torch; false before the first fork."""
+        zygote = self._zygote
+        return self._device.kind == "cpu" and zygote is not None and zygote.closes_code
+
     def start(self) -> None:
         """Start the zygote, without waiting for it."""
         self._living_zygote()

@@ -28,6 +28,7 @@ from cuda_gym.judge.sandbox.break_out import NAMESPACES
 __all__ = [
     "Check",
     "CheckState",
+    "closed_code_check",
     "probe_device_lock",
     "probe_pressure",
     "probe_walls",
@@ -109,6 +110,26 @@ def probe_device_lock(device: Device, folder: Path | None = None) -> Check:
         state=CheckState.DEGRADED,
         fact=fact,
         remedy="Judgements wait their turn; end the other run, or be patient.",
+    )
+
+
+def closed_code_check(*, closes_code: bool) -> Check:
+    """What a judge on `cpu` has found when it ran its first submission.
+
+    Args:
+        closes_code: Whether it closed what computes for torch, and went on without it.
+    """
+    what = "closed code"
+    if closes_code:
+        fact = (
+            "a submission cannot run what computes for torch, past its table of operators, either"
+        )
+        return Check(what=what, state=CheckState.OK, fact=fact)
+    return Check(
+        what=what,
+        state=CheckState.DEGRADED,
+        fact=f"what computes for this build of torch was not found, or nothing works without it. {_UNRANKED}",
+        remedy="Install torch from PyPI, on x86_64 or aarch64.",
     )
 
 

@@ -58,6 +58,11 @@ class ZygoteWorker:
         """Whether it can fork at once."""
         return self._ready.is_set() and not self.lost
 
+    @property
+    def closes_code(self) -> bool:
+        """Whether its candidates on `cpu` close what computes for torch; false before it is ready."""
+        return bool(self._closed_code)
+
     def fork(self, device: Device, *, own_kernels: str, memory_bytes: int) -> CandidateWorker:
         """A new candidate, which gets the device ready while we go on.
 
