@@ -1,6 +1,6 @@
-"""The contents of calls, and the two sides of a race over them.
+"""The two sides of a race over the same contents, as `profiling/race.py` asks for them.
 
-Only descriptors and specs are passed on; no region is ever mapped here.
+Covered: on both sides a failure is told as the fault of whoever it is. Not covered: whose turn it is.
 """
 
 from __future__ import annotations
@@ -10,83 +10,24 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cuda_gym.errors import AgentError, Refused, WorkerLost, WrongOutput
 from cuda_gym.judge.profiling.sides import Block, Sealed
+from cuda_gym.judge.sandbox.contents import Contents
 from cuda_gym.judge.sandbox.deadlines import Deadlines
-from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, called
+from cuda_gym.judge.sandbox.draw_plan import PlannedDraw
 from cuda_gym.judge.sandbox.messages import (
     Ran,
-    RegionSpec,
-    Run,
-    TensorSpec,
     Tree,
 )
-from cuda_gym.judge.sandbox.protocol import read_spec
 from cuda_gym.judge.sandbox.reference_worker import ReferenceWorker
 from cuda_gym.judge.sandbox.sealed_page import Witnessed, end_sealed
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
-__all__ = ["CandidateBlocks", "Contents", "ReferenceBlocks", "require_launches"]
+__all__ = ["CandidateBlocks", "ReferenceBlocks", "require_launches"]
 
 _PROFILED_CALLS = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contents:
-    """Inputs of some calls, and room for their outputs, as the reference handed them out."""
-
-    trees: tuple[Tree, ...]
-    specs: tuple[tuple[TensorSpec, ...], ...]
-    input_region: RegionSpec
-    output_region: RegionSpec
-    inputs: int
-    """Descriptor of their region; owned."""
-    outputs: int
-    content_bytes: int
-
-    @classmethod
-    def of(cls, value: Tree, inputs: int, outputs: int) -> Contents:
-        """Read the reference's answer, and own its descriptors."""
-        return cls(
-            trees=tuple(value["inputs"]),
-            specs=tuple(tuple(read_spec(s) for s in call) for call in value["outputs"]),
-            input_region=RegionSpec(**value["input_region"]),
-            output_region=RegionSpec(**value["output_region"]),
-            inputs=inputs,
-            outputs=outputs,
-            content_bytes=value["content_bytes"],
-        )
-
-    def message(
-        self,
-        count: int,
-        *,
-        dropped: int = 0,
-        poison: bool = False,
-        dry: bool = False,
-        gate_us: float = 0.0,
-        time_kernels: bool = False,
-    ) -> Run:
-        """The order to call on the first `count` of them, behind the spare one where some are dropped."""
-        chosen = called(count, dropped)
-        return Run(
-            input_region=self.input_region,
-            output_region=self.output_region,
-            inputs=tuple(self.trees[i] for i in chosen),
-            outputs=tuple(self.specs[i] for i in chosen),
-            poison=poison,
-            dry=dry,
-            gate_ns=round(gate_us * 1000.0),
-            time_kernels=time_kernels,
-        )
-
-    def close(self) -> None:
-        """Give the descriptors back."""
-        os.close(self.inputs)
-        os.close(self.outputs)
 
 
 class ReferenceBlocks:

@@ -22,11 +22,11 @@ from cuda_gym.judge.profiling.timing import summarise
 from cuda_gym.judge.profiling.timing_plan import TimingPlan
 from cuda_gym.judge.sandbox.blocks import (
     CandidateBlocks,
-    Contents,
     ReferenceBlocks,
     require_launches,
 )
 from cuda_gym.judge.sandbox.candidate_faults import FoundByCheck
+from cuda_gym.judge.sandbox.contents import Contents
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, plan_draws, plan_hidden
 from cuda_gym.judge.sandbox.kernel_claims import read_kernel_claims
