@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from cuda_gym.errors import Refused
+from cuda_gym.judge.profiling.pairs import Pair, clock_ratios, is_cleared
 from cuda_gym.judge.profiling.race import UNGATED_TIMER, race
 from cuda_gym.judge.profiling.sides import Block, Sealed
-from cuda_gym.judge.profiling.timing import Pair, clock_ratios, is_cleared, summarise
+from cuda_gym.judge.profiling.timing import summarise
 from cuda_gym.judge.profiling.timing_plan import GPU_PLAN
 
 PLAN = replace(GPU_PLAN, max_race_s=60.0)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from cuda_gym.errors import Refused, WrongOutput
+from cuda_gym.judge.profiling.pairs import Pair, clock_ratios
 from cuda_gym.judge.profiling.race import race
 from cuda_gym.judge.profiling.sides import Block, Sealed
-from cuda_gym.judge.profiling.timing import Pair, bootstrap_interval, clock_ratios, summarise
+from cuda_gym.judge.profiling.timing import bootstrap_interval, summarise
 from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, REMAPPING_CPU_PLAN, TimingPlan
 
 PLAN = TimingPlan(max_calls=64, min_pairs=4, max_pairs=12)

@@ -20,15 +20,15 @@ from cuda_gym.judge.profiling.audits import (
     further_audits,
     take_audit,
 )
-from cuda_gym.judge.profiling.sides import Block, CandidateSide, ReferenceSide
-from cuda_gym.judge.profiling.timing import (
+from cuda_gym.judge.profiling.pairs import (
     Pair,
-    bootstrap_interval,
     clock_ratios,
     fastest_tenth,
     is_cleared,
     quiet,
 )
+from cuda_gym.judge.profiling.sides import Block, CandidateSide, ReferenceSide
+from cuda_gym.judge.profiling.timing import bootstrap_interval
 from cuda_gym.judge.profiling.timing_plan import TimingPlan
 
 

@@ -27,49 +27,16 @@ from dataclasses import dataclass, replace
 from cuda_gym.core.verdict import Timing
 from cuda_gym.errors import Refused
 from cuda_gym.judge.profiling.audits import Audit, believed_us, clock_ratio_of
+from cuda_gym.judge.profiling.pairs import (
+    Pair,
+    clears,
+    clock_ratios,
+    fastest_tenth,
+    is_cleared,
+    looked_at,
+    quiet,
+)
 from cuda_gym.judge.profiling.timing_plan import TimingPlan
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pair:
-    """One block of each side, on the same contents."""
-
-    reference_us: tuple[float, ...]
-    candidate_us: tuple[float, ...]
-    """Claimed; without the dropped calls."""
-    dropped_us: tuple[float, ...] = ()
-    """Claimed for the calls that do not count."""
-    wall_us: float = 0.0
-    """Of the whole block by our own clock."""
-    protocol_us: float | None = None
-    """What handing over takes of that; None where no dry run was made."""
-    waiting: float = 0.0
-    """Share of the time during which some thread of this machine waited for a core, or of the calls for
-    which a gate was too short."""
-
-    @property
-    def ratio(self) -> float:
-        """How much faster the candidate was."""
-        return fastest_tenth(self.reference_us) / fastest_tenth(self.candidate_us)
-
-    def with_candidate_at_least(self, us: float) -> Pair:
-        """The same, as if no call of the candidate had taken less."""
-        return replace(self, candidate_us=tuple(max(us, each) for each in self.candidate_us))
-
-    def with_reference_at_most(self, us: float) -> Pair:
-        """The same, as if no call of the reference had taken longer."""
-        return replace(self, reference_us=tuple(min(us, each) for each in self.reference_us))
-
-    @property
-    def num_calls(self) -> int:
-        """Of the candidate, those that do not count among them."""
-        return len(self.candidate_us) + len(self.dropped_us)
-
-    @property
-    def claimed_us(self) -> float:
-        """For all of them. Who claims much for some calls and little for others is paid less, and accused of nothing."""
-        return sum(self.candidate_us) + sum(self.dropped_us)
-
 
 _MOST_DISTURBANCE = 2.0
 """Measured with eight processes on two cores: honest calls of 30 us took 2 to 4 times what counts, a reference of two
@@ -78,31 +45,6 @@ _ACCUSED_US = 30.0
 """Nobody is refused for less a call: what a process is slowed by that has lain still may be as much."""
 _NOISE = 1.1
 """Measured on two shared cores: pairs of one race vary by 12 %, their median much less."""
-
-
-def clock_ratios(pairs: Sequence[Pair], plan: TimingPlan) -> list[float]:
-    """Our clock over what is claimed, of every pair with a dry run: a call, over the claim that is paid."""
-    return [
-        work_us / pair.num_calls / fastest_tenth(pair.candidate_us)
-        for pair, work_us in _seen(pairs, plan)
-    ]
-
-
-def _seen(pairs: Sequence[Pair], plan: TimingPlan) -> list[tuple[Pair, float]]:
-    """The pairs with a dry run, and what all calls of the candidate took by our own clock."""
-    dry = [(pair, pair.protocol_us) for pair in pairs if pair.protocol_us is not None]
-    best: dict[int, float] = {}
-    for pair, us in dry:
-        best[pair.num_calls] = min(us, best.get(pair.num_calls, us))
-    return [
-        (pair, pair.wall_us - (best[pair.num_calls] if plan.compares_best_walls else us))
-        for pair, us in dry
-    ]
-
-
-def quiet(pairs: Sequence[Pair], plan: TimingPlan) -> Sequence[Pair]:
-    """The pairs that were not disturbed."""
-    return [pair for pair in pairs if pair.waiting <= plan.max_waiting]
 
 
 def summarise(
@@ -141,31 +83,72 @@ def summarise(
     if not steady and plan.compares_best_walls:
         plan = replace(plan, credited=plan.credited * _disturbance(all_pairs))
     all_pairs = _with_reference_believed(all_pairs, plan, best_compile_us, steady=steady)
-    pairs = quiet(all_pairs, plan) if steady else all_pairs
-    time_us = statistics.median(fastest_tenth(p.candidate_us) for p in pairs)
-    compile_us = statistics.median(fastest_tenth(p.reference_us) for p in pairs)
-    audited = clock_ratio_of(audits, plan, time_us)
-    pairs = [pair.with_candidate_at_least(believed_us(audits, plan)) for pair in pairs]
-    clock, credit = _credit(all_pairs, plan, time_us)
-    most = _most_ratio(all_pairs, plan)
-    ratios = [min(p.ratio / credit, most) for p in pairs]
-    low, high = bootstrap_interval(ratios)
+    paid = _paid(all_pairs, plan, audits, steady=steady)
+    compile_us = statistics.median(fastest_tenth(p.reference_us) for p in paid.pairs)
+    low, high = bootstrap_interval(paid.ratios)
     return Timing(
-        time_us=_paid_us(pairs, credit=credit, most_ratio=most),
+        time_us=paid.time_us,
         compile_us=compile_us,
-        speedup=statistics.median(ratios),
+        speedup=statistics.median(paid.ratios),
         speedup_low=low,
         speedup_high=high,
-        num_blocks=len(pairs),
-        num_calls=sum(len(p.candidate_us) for p in pairs),
+        num_blocks=len(paid.pairs),
+        num_calls=sum(len(p.candidate_us) for p in paid.pairs),
         timer=timer,
         host_us=host_us,
         num_disturbed=len(all_pairs) - len(quiet(all_pairs, plan)),
         steady=steady,
         eager_us=None if eager_over_compile is None else eager_over_compile * compile_us,
         first_call_us=first_call_us,
-        clock_ratio=clock if audited is None else audited,
+        clock_ratio=paid.clock_ratio,
         prepare_us=prepare_us,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Paid:
+    """What of a race is paid."""
+
+    pairs: Sequence[Pair]
+    """Those that count, no call of them shorter than it can have been."""
+    credit: float
+    """What claims are scaled by."""
+    most_ratio: float
+    """What no pair counts for more than."""
+    clock_ratio: float | None
+    """Our own clock over the claims; None where it has looked at nothing."""
+
+    @property
+    def ratios(self) -> list[float]:
+        """What each pair counts for."""
+        return [min(pair.ratio / self.credit, self.most_ratio) for pair in self.pairs]
+
+    @property
+    def time_us(self) -> float:
+        """The time of a call that the speed-up stands for."""
+        return statistics.median(
+            max(
+                fastest_tenth(pair.candidate_us) * self.credit,
+                fastest_tenth(pair.reference_us) / self.most_ratio,
+            )
+            for pair in self.pairs
+        )
+
+
+def _paid(
+    all_pairs: Sequence[Pair], plan: TimingPlan, audits: Sequence[Audit], *, steady: bool
+) -> _Paid:
+    """See `summarise`."""
+    pairs = quiet(all_pairs, plan) if steady else all_pairs
+    time_us = statistics.median(fastest_tenth(p.candidate_us) for p in pairs)
+    audited = clock_ratio_of(audits, plan, time_us)
+    least_us = believed_us(audits, plan)
+    clock, credit = _credit(all_pairs, plan, time_us)
+    return _Paid(
+        pairs=[pair.with_candidate_at_least(least_us) for pair in pairs],
+        credit=credit,
+        most_ratio=_most_ratio(all_pairs, plan),
+        clock_ratio=clock if audited is None else audited,
     )
 
 
@@ -180,25 +163,6 @@ def _with_reference_believed(
     return [pair.with_reference_at_most(most_us) for pair in pairs]
 
 
-def _paid_us(pairs: Sequence[Pair], *, credit: float, most_ratio: float) -> float:
-    """The time of a call that the speed-up stands for."""
-    return statistics.median(
-        max(
-            fastest_tenth(pair.candidate_us) * credit, fastest_tenth(pair.reference_us) / most_ratio
-        )
-        for pair in pairs
-    )
-
-
-def fastest_tenth(values: Sequence[float]) -> float:
-    """The lower decile; the least of fewer than ten.
-
-    >>> fastest_tenth([5.0, 1.0, 9.0, 2.0])
-    1.0
-    """
-    return sorted(values)[len(values) // 10]
-
-
 def bootstrap_interval(ratios: Sequence[float], *, rounds: int = 400) -> tuple[float, float]:
     """The 95 % percentile interval of the median under resampling; always the same for equal input.
 
@@ -211,16 +175,6 @@ def bootstrap_interval(ratios: Sequence[float], *, rounds: int = 400) -> tuple[f
     )
     cut = round(rounds * 0.025)
     return medians[cut], medians[-1 - cut]
-
-
-def is_cleared(pairs: Sequence[Pair], plan: TimingPlan) -> bool:
-    """Whether our own clock agrees with what is claimed, in one of the pairs at least."""
-    return any(_clears(pair, work_us, plan) for pair, work_us in _seen(pairs, plan))
-
-
-def _clears(pair: Pair, work_us: float, plan: TimingPlan) -> bool:
-    claimed_us = fastest_tenth(pair.candidate_us)
-    return work_us / pair.num_calls <= max(plan.credited * claimed_us, claimed_us + plan.hidden_us)
 
 
 def _disturbance(pairs: Sequence[Pair]) -> float:
@@ -239,11 +193,11 @@ def _most_ratio(pairs: Sequence[Pair], plan: TimingPlan) -> float:
 
     Where it has cleared none, the best of those that it has looked at, as it saw them.
     """
-    looked_at = _seen(pairs, plan)
-    cleared = [pair.ratio for pair, work_us in looked_at if _clears(pair, work_us, plan)]
+    looked = looked_at(pairs, plan)
+    cleared = [pair.ratio for pair, work_us in looked if clears(pair, work_us, plan)]
     seen = [
         pair.ratio / max(1.0, clock / plan.credited)
-        for (pair, _), clock in zip(looked_at, clock_ratios(pairs, plan), strict=True)
+        for (pair, _), clock in zip(looked, clock_ratios(pairs, plan), strict=True)
     ]
     return max(cleared or seen, default=math.inf) * _NOISE
 
@@ -262,7 +216,7 @@ def _credit(pairs: Sequence[Pair], plan: TimingPlan, time_us: float) -> tuple[fl
     seen = [
         work_us
         - max(plan.refused * pair.claimed_us, pair.claimed_us + _ACCUSED_US * pair.num_calls)
-        for pair, work_us in _seen(quiet(pairs, plan), plan)
+        for pair, work_us in looked_at(quiet(pairs, plan), plan)
     ]
     if len(seen) >= max(2, plan.min_pairs // 2) and min(seen) > 0.0:
         raise Refused(
