@@ -17,7 +17,9 @@ Vectors = npt.NDArray[np.float32]
 
 
 class KeptEncoder:
-    """An encoder whose vectors of some texts are kept in a file; others it is asked for.
+    """An encoder whose vectors of some texts are kept in a file; others it is asked for each time.
+
+    What is kept is settled when it is made, a vector for each of its texts: it does not grow by being asked.
 
     Args:
         encoder: Who makes them.

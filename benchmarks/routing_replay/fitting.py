@@ -2,7 +2,7 @@
 
 Two thirds of the training questions teach a scorer; the other third, which it has not seen, gives the
 posterior's weights and every knob. Then all of them teach the scorer of the test. Nothing here sees a test
-question.
+question, nor one that asks the same in other letters: `Split` cannot be made with one.
 """
 
 from __future__ import annotations
@@ -23,20 +23,47 @@ from cuda_gym.agents.route_moa.scorer import LearnedScorer
 from cuda_gym.models.estimates import estimated_tokens
 from cuda_gym.models.model import Model, Usage
 
-__all__ = ["Fitted", "Split", "best_three", "fitted", "plain_costs", "split"]
+__all__ = [
+    "Fitted",
+    "LeakedQuestion",
+    "Split",
+    "best_three",
+    "fitted",
+    "plain_costs",
+    "split",
+]
 
 Floats = npt.NDArray[np.float64]
 
 
+class LeakedQuestion(ValueError):
+    """A question is tested on that was trained on."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """The questions of one seed."""
+    """The questions of one seed.
+
+    Raises:
+        LeakedQuestion: one is in the training and in the test.
+    """
 
     learn: tuple[Question, ...]
     """For the scorer."""
     tune: tuple[Question, ...]
     """For weights and knobs."""
     test: tuple[Question, ...]
+    num_left_out: int = 0
+    """Of the training: questions that ask what one of the test does."""
+
+    def __post_init__(self) -> None:
+        tested = {question.key for question in self.test}
+        leaked = [question.id for question in self.train if question.key in tested]
+        if leaked:
+            raise LeakedQuestion(
+                f"{len(leaked)} questions of the training are tested on too, the first is {leaked[0]!r}: leave "
+                "them out of either."
+            )
 
     @property
     def train(self) -> tuple[Question, ...]:
@@ -70,7 +97,7 @@ class Fitted:
 def split(
     pool: Pool, seed: int, *, most_train: int | None = None, most_test: int | None = None
 ) -> Split:
-    """Half to train and half to test on, or as the data says."""
+    """Half to train and half to test on, or as the data says; what is tested on is left out of the training."""
     random = np.random.default_rng(seed)
     shuffled = [pool.questions[place] for place in random.permutation(len(pool.questions))]
     if pool.fixed_split is None:
@@ -79,9 +106,14 @@ def split(
         to_train, _ = pool.fixed_split
         train = [question for question in shuffled if question.id in to_train]
         test = [question for question in shuffled if question.id not in to_train]
-    train, test = train[:most_train], test[:most_test]
+    tested = {question.key for question in test}
+    unseen = [question for question in train if question.key not in tested]
+    left_out = len(train) - len(unseen)
+    train, test = unseen[:most_train], test[:most_test]
     cut = 2 * len(train) // 3
-    return Split(learn=tuple(train[:cut]), tune=tuple(train[cut:]), test=tuple(test))
+    return Split(
+        learn=tuple(train[:cut]), tune=tuple(train[cut:]), test=tuple(test), num_left_out=left_out
+    )
 
 
 def fitted(

@@ -55,6 +55,13 @@ class Question:
     id: str
     text: str
     category: str
+    asked: str = ""
+    """What is asked, where the text has more than that."""
+
+    @property
+    def key(self) -> str:
+        """By this questions are known that ask the same, whatever their case, spaces and marks."""
+        return "".join(re.findall(r"\w+", (self.asked or self.text).casefold()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +77,8 @@ class Pool:
     """Whether answers can be compared with each other, not only with the truth."""
     fixed_split: tuple[frozenset[str], frozenset[str]] | None = None
     """Questions to train and to test on, where the data names them."""
+    num_repeated: int = 0
+    """Of the data: questions whose text came before. They are not among these."""
     by_text: Mapping[str, Question] = field(init=False)
     _scores: Mapping[tuple[str, str], float] = field(init=False, repr=False)
 
@@ -124,9 +133,11 @@ def load_pool(folder: Path, name: str) -> Pool:
     gather = _mmlu_pro if described["data"] == "mmlu_pro" else _zeroeval
     questions, recordings = gather(data, models)
     roster = Roster.of_pools(folder / "pools.json", name, context_tokens=CONTEXT_TOKENS)
+    different = _of_different_texts(questions)
     return Pool(
         name=name,
-        questions=_of_different_texts(questions),
+        questions=different,
+        num_repeated=len(questions) - len(different),
         recordings=recordings,
         roster=Roster(tuple(roster), router=ROUTER),
     )
@@ -144,7 +155,12 @@ def _mmlu_pro(
     data: Mapping[str, Any], models: Sequence[str]
 ) -> tuple[list[Question], dict[str, dict[str, Recording]]]:
     questions = [
-        Question(id=key, text=_lettered(asked), category=asked["category"])
+        Question(
+            id=key,
+            text=_lettered(asked),
+            category=asked["category"],
+            asked=f"{asked['question']} {asked['options'][_LETTERS.index(asked['answer'])]}",
+        )
         for key, asked in data["questions"].items()
     ]
     gold = {key: asked["answer"] for key, asked in data["questions"].items()}
@@ -210,7 +226,7 @@ def _llmrouter(data: Mapping[str, Any]) -> Pool:
         Question(id=f"{part}/{place}", text=row["question"], category=row["task"])
         for place, (part, row) in enumerate(rows)
     ]
-    # A question of both parts is one of the test alone.
+    # The first of each text counts: a question of both parts is one of the test alone.
     questions = _of_different_texts(asked)
     kept = {question.id for question in questions}
     recordings = {
@@ -232,6 +248,7 @@ def _llmrouter(data: Mapping[str, Any]) -> Pool:
     return Pool(
         name="llmrouter",
         questions=questions,
+        num_repeated=len(asked) - len(questions),
         recordings=recordings,
         roster=Roster(tuple(entries), router=ROUTER),
         answers_are_recorded=False,

@@ -87,6 +87,7 @@ def replay(
         chosen=[],
         curve={},
         statics=[],
+        left_out=[],
     )
     for seed in extent.seeds:
         replayed.seed(seed)
@@ -111,11 +112,14 @@ class _Replay:
     curve: dict[str, list[Run]]
     """Three proposers at each price of a dollar."""
     statics: list[frozenset[str]]
+    left_out: list[int]
+    """Of the training, by seed, since the test asks the same."""
 
     def seed(self, seed: int) -> None:
         """Fit and run everything under one seed."""
         extent, pool = self.extent, self.bench.pool
         parts = split(pool, seed, most_train=extent.most_train, most_test=extent.most_test)
+        self.left_out.append(parts.num_left_out)
         started = time.perf_counter()
         fit = fitted(pool, parts, self.bench.models, self.encoder, seed=seed)
         self.scorers.append(self._scorer(fit, seed) | {"fit_s": time.perf_counter() - started})
@@ -162,6 +166,8 @@ class _Replay:
             "chosen": self.chosen,
             "static_best_3": [sorted(best) for best in self.statics],
             "num_test": len(self.runs[ORACLE][0].questions),
+            "num_repeated": self.bench.pool.num_repeated,
+            "num_left_out": self.left_out,
         }
 
     def _routed(self, fit: Fitted) -> None:

@@ -85,7 +85,7 @@ def _held(bound: Bound) -> str:
 def _pool(pool: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"{pool['num_questions']:,} questions, {pool['num_test']:,} of them tested under each of "
-        f"{len(pool['static_best_3'])} seeds. "
+        f"{len(pool['static_best_3'])} seeds. {_left_out(pool)}"
         f"Static best 3: {_static(pool['static_best_3'])}. {_WHENCE}"
     )
     rows = []
@@ -119,6 +119,18 @@ def _pool(pool: Mapping[str, Any]) -> Iterator[str]:
     yield _differences(pool["differences"])
     yield _curve(pool["curve"])
     yield _chosen(pool["chosen"])
+
+
+def _left_out(pool: Mapping[str, Any]) -> str:
+    """Of what is counted since it was first told."""
+    if "num_left_out" not in pool:
+        return ""
+    least, most = min(pool["num_left_out"]), max(pool["num_left_out"])
+    number = f"{least}" if least == most else f"{least} to {most}"
+    return (
+        f"Left out: {pool['num_repeated']} whose text another question has, and of the training {number} that "
+        "ask what one of the test does. "
+    )
 
 
 def _static(statics: Sequence[Sequence[str]]) -> str:
@@ -251,6 +263,9 @@ _HOW = """\
 - **Split.** Half of the questions to train and half to test on, drawn anew for each seed; of LLMRouter its own split. Two
   thirds of the training questions teach a scorer; the other third gives the posterior's weights and all knobs; then all
   of them teach the scorer of the test. Test questions choose nothing.
+- **No leaks.** A question that is tested on is not trained on, nor is one that asks the same: by its letters and digits,
+  and of MMLU-Pro by the question and the right option. LLMRouter's own split has 119 of its 500 test questions in its training too
+  (all of GPQA's and HumanEval's, 19 of MBPP's): here they are questions of the test alone.
 - **Knobs.** Tried for one layer: width 1, 2, 3, 5 and the cost of one answer of the best single model counted as 0, 0.001, 0.003,
   0.01, 0.03 of a right answer. For layers: from there on 1 to 3 of them and an exit at 0.6 or 0.8.
 - **Recorded.** Which answers models gave, whether they are right, how long they are. Answers agree where the data's

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from benchmarks.routing_replay.bounds import bounds
+from benchmarks.routing_replay.encodings import KeptEncoder
 from benchmarks.routing_replay.evidence import LIMITS
-from benchmarks.routing_replay.fitting import best_three, split
+from benchmarks.routing_replay.fitting import LeakedQuestion, Split, best_three, split
 from benchmarks.routing_replay.loading import (
     POOLS,
     Pool,
@@ -27,6 +32,7 @@ from benchmarks.routing_replay.statistics import paired_difference
 from cuda_gym.agents.route_moa.answers import Answer
 from cuda_gym.agents.route_moa.baselines import ClassicalMoA, StaticBestK
 from cuda_gym.agents.route_moa.crew import Crew
+from cuda_gym.agents.route_moa.encoders import TfidfEncoder, Vectors
 from cuda_gym.agents.route_moa.judges import read_reply
 from cuda_gym.agents.route_moa.prompts import Step, compose
 from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed
@@ -149,8 +155,77 @@ def test_no_question_is_both_trained_and_tested_on() -> None:
     assert len(learn) + len(tune) + len(test) == len(learn | tune | test) == 40
 
 
+def llmrouter_in(folder: Path, *, train: Sequence[str], test: Sequence[str]) -> Pool:
+    """A pool of that name, of these questions."""
+    rows = {
+        part: [
+            {"question": text, "task": "letters", "scores": {"good": 1.0, "poor": 0.0}}
+            for text in texts
+        ]
+        for part, texts in (("train", train), ("test", test))
+    }
+    price = {"input_price": 1.0, "output_price": 1.0, "size": "7B"}
+    prices = {"prices_usd_per_million_tokens": {"good": price, "poor": price}}
+    with gzip.open(folder / "llmrouter.json.gz", "wt", encoding="utf-8") as file:
+        json.dump({**rows, **prices}, file)
+    (folder / "pools.json").write_text("{}")
+    return load_pool(folder, "llmrouter")
+
+
+def test_what_is_tested_on_is_left_out_of_the_training_in_whatever_letters(tmp_path: Path) -> None:
+    found = llmrouter_in(
+        tmp_path,
+        train=["What is A?", "what  is b", "What is C?", "What is D?"],
+        test=["What is A?", "What is B?", "What is E?"],
+    )
+    parts = split(found, seed=0)
+    assert {question.text for question in parts.train} == {"What is C?", "What is D?"}
+    assert {question.text for question in parts.test} == {"What is A?", "What is B?", "What is E?"}
+    assert (found.num_repeated, parts.num_left_out) == (1, 1)
+
+
+def test_questions_that_ask_the_same_are_left_out_of_the_training_in_a_drawn_split_too() -> None:
+    many = pool(repeats=10)
+    asked = [replace(one, asked=f"Q{int(one.id) // 2}") for one in many.questions]
+    twins = replace(many, questions=tuple(asked))
+    for seed in range(5):
+        parts = split(twins, seed)
+        assert not {one.key for one in parts.train} & {one.key for one in parts.test}
+        assert len(parts.train) == 20 - parts.num_left_out < 20 == len(parts.test)
+
+
+def test_a_split_that_leaks_cannot_be() -> None:
+    first, second, *_ = pool().questions
+    louder = replace(first, id="louder", text=first.text.upper())
+    with pytest.raises(LeakedQuestion, match="'louder'"):
+        Split(learn=(second,), tune=(louder,), test=(first,))
+
+
 def test_the_static_best_three_are_in_the_order_of_their_tie_break() -> None:
     assert best_three(pool(), pool().questions, MODELS) == MODELS
+
+
+def test_an_encoder_keeps_the_vectors_of_its_own_texts_and_of_no_others(tmp_path: Path) -> None:
+    class Counting(TfidfEncoder):
+        asked: ClassVar[list[str]] = []
+
+        def encode(self, texts: Sequence[str]) -> Vectors:
+            self.asked.extend(texts)
+            return super().encode(texts)
+
+    inner = Counting(["cat", "dog"], np.ones(2, np.float32))
+    own = ["a cat", "a dog"]
+    kept = KeptEncoder(inner, own, tmp_path)
+    files = list(tmp_path.iterdir())
+    inner.asked.clear()
+    others = [f"cat and dog {number}" for number in range(200)]
+    assert kept.encode([*own, others[0]]).shape == (3, 2)
+    assert kept.encode(others).tolist() == kept.encode(others).tolist()
+    assert inner.asked == [*own, others[0], *others, *others]
+    assert list(tmp_path.iterdir()) == files
+    inner.asked.clear()
+    assert KeptEncoder(inner, own, tmp_path).encode(own).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert not inner.asked
 
 
 def test_one_method_does_not_differ_from_itself() -> None:
@@ -198,5 +273,6 @@ def test_pools_have_the_models_and_questions_that_are_recorded() -> None:
         (2273, 7),
         (5989, 9),
     ]
+    assert [one.num_repeated for one in found.values()] == [0, 119]
     right = found["zeroeval_7_cheap"].labels(found["zeroeval_7_cheap"].questions)
     assert right.max(axis=1).mean() == pytest.approx(0.77, abs=0.001)
