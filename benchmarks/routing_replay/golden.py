@@ -24,6 +24,8 @@ from cuda_gym.models.model import Prices, Usage
 __all__ = ["billing", "decision"]
 
 _QUERY = "A train leaves at 9:40 and arrives at 13:05. How many minutes does it travel?"
+_LONG_QUERY = "train " * 254
+"""256 tokens, with the first and the last of every text."""
 
 
 def billing(data: Path) -> dict[str, Any]:
@@ -81,6 +83,7 @@ def decision(data: Path, kept: Path, *, num_models: int = 100) -> dict[str, floa
         "models": num_models,
         "all_ms": _fastest_ms(decide),
         "encoding_ms": _fastest_ms(lambda: sentences.encode([_QUERY])),
+        "long_encoding_ms": _fastest_ms(lambda: sentences.encode([_LONG_QUERY])),
     }
 
 

@@ -225,7 +225,15 @@ def test_an_encoder_keeps_the_vectors_of_its_own_texts_and_of_no_others(tmp_path
     assert list(tmp_path.iterdir()) == files
     inner.asked.clear()
     assert KeptEncoder(inner, own, tmp_path).encode(own).tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    assert not inner.asked
+    assert inner.asked == [own[0]]
+
+
+def test_vectors_that_another_encoder_made_are_made_anew(tmp_path: Path) -> None:
+    texts = ["cat", "cat and dog"]
+    for terms in (["cat", "dog"], ["dog", "cow"]):
+        encoder = TfidfEncoder(terms, np.ones(2, np.float32))
+        kept = KeptEncoder(encoder, texts, tmp_path)
+        assert kept.encode(texts).tolist() == encoder.encode(texts).tolist()
 
 
 def test_one_method_does_not_differ_from_itself() -> None:
