@@ -67,9 +67,14 @@ class HeadStart:
             begun.add_done_callback(_close)
 
     def _fork(self) -> CandidateWorker:
-        with self._means.openings.one():
+        with self._means.host_work():
             candidate = self._means.pool.fork()
-            candidate.wait_until_open()
+        try:
+            with self._means.openings.one():
+                candidate.wait_until_open()
+        except BaseException:
+            candidate.close()
+            raise
         return candidate
 
     def _prepare(self, reference: OpenReference, seed: int) -> None:

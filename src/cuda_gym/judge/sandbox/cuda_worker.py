@@ -3,8 +3,7 @@
 A pair of events around a call measures the host for anything below 100 us (gpu_timers.md). So a *gate*, a
 kernel that only waits, goes first: while it waits the host hands over the whole call, and the
 device then runs it without a gap. The gate opens by itself, so that a call that synchronises inside waits and
-goes on; it is counted then, for its times are the host's. Where the device is some calls behind anyhow, there is
-nothing to wait for, and no gate.
+goes on; it is counted then, for its times are the host's.
 
 Covered: L2 flushed before each call, with twice its size, and lines that were asked to stay there; what an
 empty pair of events takes is subtracted; faults of the device in words. Not covered: work on streams that the
@@ -41,8 +40,6 @@ Kept = TypeVar("Kept")
 
 _EMPTY_PAIRS = 9
 _EMPTY_GATE_NS = 50_000
-_LEAST_NS = 20_000
-"""What a call and its flush take a device at least, well below what any is known to need."""
 _SHORTEST_FLUSH = 8 << 20
 """Bytes, where the device does not say how large its L2 is."""
 
@@ -174,14 +171,12 @@ class CudaWorkerDevice:
         kept: list[Kept] = []
         num_ungated = 0
         cycles = int(gate_ns * self._cycles_per_ns)
-        lead = max(2, -(-gate_ns // _LEAST_NS))
         gc.disable()
         try:
             with torch.no_grad():
                 for number, (arguments, (start, end)) in enumerate(zip(calls, pairs, strict=True)):
                     self._flush(ends_lines)
-                    is_ahead = number >= lead and not _query(pairs[number - lead][0])
-                    if cycles and not is_ahead:
+                    if cycles:
                         _sleep(cycles)
                     _record(start)
                     began = clock()

@@ -119,7 +119,7 @@ class ToolRun:
                 Channel(end), self._printed, self._ended, _pidfd_of_peer(end), freezes=False
             )
             threading.Thread(target=self._watch, name=f"{self._name} watcher", daemon=True).start()
-            self._worker.open(str(self._device))
+            self._worker.will_open(str(self._device))
             self._worker.wait_until_open()
         return self._worker
 

@@ -91,6 +91,7 @@ class CandidateWorker:
         self._pidfd = pidfd
         self._freezes = freezes
         self._is_open = False
+        self._opening: Open | None = None
         self.isolation = ""
         """What stands between it and the machine, once it is open."""
         self._closed_code: Sequence[CodeRange] = ()
@@ -127,16 +128,9 @@ class CandidateWorker:
         """From its load on it must have closed some code, where it is possible to look."""
         self._closed_code = code if can_be_looked_at(self._pidfd) else ()
 
-    def open(self, device: str, *, own_kernels: str = "") -> None:
-        """Let it get the device ready, without waiting for that; what comes next does.
-
-        Raises:
-            WorkerLost: it is gone already.
-        """
-        try:
-            self._channel.send(Open(device=device, own_kernels=own_kernels))
-        except ChannelClosed as error:
-            raise WorkerLost("A candidate process ended before it was used.") from error
+    def will_open(self, device: str, *, own_kernels: str = "") -> None:
+        """Say which device it gets ready, as soon as somebody waits for that."""
+        self._opening = Open(device=device, own_kernels=own_kernels)
 
     def load(self, message: Load, *, deadline_s: float) -> Loaded:
         """Import the submission and construct its model.
@@ -255,7 +249,7 @@ class CandidateWorker:
         return reply, wall_s
 
     def wait_until_open(self) -> None:
-        """Until the device is ready. Nothing of a submission has run then.
+        """Let it get the device ready, and wait for that. Nothing of a submission has run then.
 
         Raises:
             WorkerLost: it never will be.
@@ -264,8 +258,10 @@ class CandidateWorker:
             return
         deadline = time.monotonic() + _OPEN_S
         try:
+            if self._opening is not None:
+                self._channel.send(self._opening)
             opened, _ = self._channel.receive(Opened, deadline=deadline, drains=(self._printed,))
-        except (ProtocolError, DeadlinePassed) as error:
+        except (ChannelClosed, ProtocolError, DeadlinePassed) as error:
             said = self.printed.strip().splitlines()[-1:]
             self.close()
             raise WorkerLost(

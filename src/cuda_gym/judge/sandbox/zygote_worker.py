@@ -64,7 +64,7 @@ class ZygoteWorker:
         return bool(self._closed_code)
 
     def fork(self, device: Device, *, own_kernels: str, memory_bytes: int) -> CandidateWorker:
-        """A new candidate, which gets the device ready while we go on.
+        """A new candidate, which gets the device ready when somebody waits for that.
 
         Raises:
             WorkerLost: where the zygote is gone or never became ready.
@@ -87,7 +87,7 @@ class ZygoteWorker:
         with self._lock:
             if number in self._candidates:
                 self._candidates[number] = (worker, ended)
-        worker.open(str(device), own_kernels=own_kernels)
+        worker.will_open(str(device), own_kernels=own_kernels)
         return worker
 
     def wait(self) -> None:
