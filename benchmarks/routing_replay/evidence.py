@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-import numpy as np
 from benchmarks.routing_replay.loading import Pool, Question
 from benchmarks.routing_replay.simulation import answer_in
 
-from cuda_gym.agents.route_moa.agreement import shares
-from cuda_gym.agents.route_moa.answers import Answer, Proposal, Scorer
-from cuda_gym.agents.route_moa.judges import assess
+from cuda_gym.agents.route_moa import evidence
+from cuda_gym.agents.route_moa.answers import Scorer
+from cuda_gym.agents.route_moa.evidence import Record
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
-from cuda_gym.agents.route_moa.posterior import AGREEMENT_ALONE, Record
+from cuda_gym.agents.route_moa.posterior import AGREEMENT_ALONE
 from cuda_gym.models.model import Limits, Model
 
 __all__ = ["LIMITS", "recorded_alone", "records_of"]
@@ -37,21 +37,22 @@ def records_of(
             models,
             scorer,
             weights=AGREEMENT_ALONE,
-            plan=MixturePlan(
-                width=width,
-                exit_posterior=1.0,
-                exits_on_unanimity=False,
-                asks_for_scores=True,
-                limits=LIMITS,
-            ),
+            plan=MixturePlan.to_learn(width=width, limits=LIMITS),
             completion_tokens=tokens,
         )
         for width in widths
     ]
     records: list[Record] = []
     for number, question in enumerate(questions):
-        answer = explorers[number % len(explorers)].answer(question.text)
-        records += _seen(answer, question, pool)
+        records += evidence.records_of(
+            explorers[number % len(explorers)].answer(question.text),
+            grade=partial(_score, pool, question),
+            not_called={
+                model: pool.recordings[model][question.id].score
+                for model in pool.models
+                if question.id in pool.recordings[model]
+            },
+        )
     return records
 
 
@@ -64,50 +65,5 @@ def recorded_alone(records: Sequence[Record]) -> list[Record]:
     ]
 
 
-def _seen(answer: Answer, question: Question, pool: Pool) -> list[Record]:
-    """Evidence of the first two layers: the third is asked for plain answers."""
-    route = answer.route
-    first, second, *_ = [layer.proposals for layer in route.layers] + [(), ()]
-    assessment = assess(first, second, route.layers[0].beliefs)
-    records = []
-    for proposals, peers, judge in (
-        (first, assessment.peers, assessment.judge),
-        (second, (None,) * len(second), None),
-    ):
-        agreement = shares([proposal.text for proposal in proposals])
-        for proposal, peer, share in zip(proposals, peers, agreement, strict=True):
-            records.append(
-                Record(
-                    model=proposal.model,
-                    prior=route.prior[proposal.model].mean,
-                    right=pool.score(question.id, answer_in(proposal.text)),
-                    self_score=proposal.self_score,
-                    peer_score=peer,
-                    judge=judge,
-                    agreement=share,
-                    others=len(proposals) - 1,
-                    layer=proposal.layer,
-                )
-            )
-    return records + _not_called(first, answer, question, pool)
-
-
-def _not_called(
-    first: Sequence[Proposal], answer: Answer, question: Question, pool: Pool
-) -> list[Record]:
-    agreement = [share for share in shares([one.text for one in first]) if share is not None]
-    if not agreement:
-        return []
-    called = {proposal.model for proposal in first}
-    return [
-        Record(
-            model=model,
-            prior=answer.route.prior[model].mean,
-            right=pool.recordings[model][question.id].score,
-            agreement=float(np.mean(agreement)),
-            others=len(first) - 1,
-            answered=False,
-        )
-        for model in pool.models
-        if model not in called and question.id in pool.recordings[model]
-    ]
+def _score(pool: Pool, question: Question, text: str) -> float:
+    return pool.score(question.id, answer_in(text))

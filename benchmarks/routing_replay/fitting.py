@@ -17,7 +17,8 @@ from benchmarks.routing_replay.encodings import KeptEncoder
 from benchmarks.routing_replay.evidence import recorded_alone, records_of
 from benchmarks.routing_replay.loading import Pool, Question
 
-from cuda_gym.agents.route_moa.posterior import PosteriorWeights, Record, fit
+from cuda_gym.agents.route_moa.evidence import Record
+from cuda_gym.agents.route_moa.posterior import PosteriorWeights, fit
 from cuda_gym.agents.route_moa.prompts import Step, compose
 from cuda_gym.agents.route_moa.scorer import LearnedScorer
 from cuda_gym.models.estimates import estimated_tokens

@@ -13,14 +13,9 @@ import pytest
 
 from cuda_gym.agents.route_moa.agreement import shares
 from cuda_gym.agents.route_moa.answers import Belief, Proposal
+from cuda_gym.agents.route_moa.evidence import Record
 from cuda_gym.agents.route_moa.habits import Habit, log_odds, probability
-from cuda_gym.agents.route_moa.posterior import (
-    AGREEMENT_ALONE,
-    PosteriorWeights,
-    Record,
-    fit,
-    update,
-)
+from cuda_gym.agents.route_moa.posterior import AGREEMENT_ALONE, PosteriorWeights, fit, update
 from cuda_gym.errors import RosterError
 from cuda_gym.models.model import Completion, Usage
 
@@ -211,9 +206,36 @@ def test_a_belief_stays_a_probability_whatever_is_claimed(score: float) -> None:
 def test_fitted_weights_find_which_evidence_is_worth_something() -> None:
     weights = fit(list(simulated(3000, seed=1)))
     assert weights.self_score == pytest.approx(0.5, abs=0.15)
-    assert weights.peer_score == pytest.approx(0.0, abs=0.15)
+    assert weights.peer_score == 0.0
     assert weights.agreement == pytest.approx(1.5, abs=0.25)
     assert weights.later_agreement == 0.0
+
+
+@pytest.mark.parametrize(("worth", "number"), [(0.0, 400), (0.4, 1500), (1.5, 400)])
+def test_only_a_score_that_is_worth_something_is_asked_for(worth: float, number: int) -> None:
+    """In many made-up pools: every second worthless score would have a weight by chance."""
+    found = [fit(list(scored(number, worth, seed=seed))) for seed in range(10)]
+    assert [weights.self_score > 0 for weights in found] == [worth > 0] * 10
+    assert sum(weights.self_score for weights in found) / 10 == pytest.approx(worth, abs=0.15)
+    assert all(weights.agreement > 1.0 for weights in found)
+
+
+def test_a_score_that_speaks_against_itself_counts_for_nothing() -> None:
+    assert fit(list(scored(2000, -1.0, seed=1))).self_score == 0.0
+
+
+def test_of_two_scores_that_say_the_same_one_is_left() -> None:
+    twice = [
+        replace(record, peer_score=record.self_score, judge="judge")
+        for record in scored(2000, 1.0, seed=0)
+    ]
+    weights = fit(twice)
+    assert sorted((weights.self_score, weights.peer_score)) == [0.0, pytest.approx(1.0, abs=0.2)]
+
+
+def test_few_records_prove_no_score() -> None:
+    weights = fit(list(scored(8, 1.5, seed=1)))
+    assert (weights.self_score, weights.peer_score) == (0.0, 0.0)
 
 
 def test_fitted_beliefs_come_true_on_other_questions() -> None:
@@ -340,6 +362,22 @@ def simulated(number: int, *, seed: int) -> Iterable[Record]:
             self_score=probability(own + 1.5),
             peer_score=rng.random(),
             judge="judge",
+            agreement=agrees,
+            others=2,
+        )
+
+
+def scored(number: int, worth: float, *, seed: int) -> Iterable[Record]:
+    """Answers with a self score of such a weight in the truth, whose models are one as sure as the other."""
+    rng = random.Random(seed)
+    for _ in range(number):
+        prior, own, agrees = rng.uniform(0.2, 0.9), rng.gauss(0, 1), rng.choice([0.0, 0.5, 1.0])
+        odds = 0.8 * log_odds(prior) + worth * own + 1.5 * (agrees - 0.5) / (1 / 6) ** 0.5
+        yield Record(
+            model="a",
+            prior=prior,
+            right=float(rng.random() < probability(odds)),
+            self_score=probability(own + 1.5),
             agreement=agrees,
             others=2,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from cuda_gym.agents.route_moa.ranking import Budget, Preferences
@@ -31,6 +32,18 @@ class MixturePlan:
     """Of a query in all, router included; no call is made that is not expected to fit."""
     limits: Limits = field(default_factory=Limits)
     """Of each call."""
+
+    @classmethod
+    def to_learn(cls, *, width: int = 3, limits: Limits | None = None) -> MixturePlan:
+        """How to get answers from which weights of evidence are fitted: scores are asked for, nothing ends early."""
+        return cls(
+            width=width,
+            least_width=width,
+            exit_posterior=math.inf,
+            exits_on_unanimity=False,
+            asks_for_scores=True,
+            limits=limits or Limits(),
+        )
 
     def __post_init__(self) -> None:
         if not 1 <= self.least_width <= self.width:

@@ -36,14 +36,18 @@ from pathlib import Path
 from types import MappingProxyType
 
 from cuda_gym.agents.route_moa.answers import Belief, Proposal
+from cuda_gym.agents.route_moa.evidence import Evidence, Record
 from cuda_gym.agents.route_moa.habits import UNKNOWN, Habit, log_odds, probability, standing
-from cuda_gym.agents.route_moa.logistic import regress
+from cuda_gym.agents.route_moa.logistic import Cases, regress_proven
 from cuda_gym.errors import RosterError
 
-__all__ = ["AGREEMENT_ALONE", "Evidence", "PosteriorWeights", "Record", "fit", "update"]
+__all__ = ["AGREEMENT_ALONE", "PosteriorWeights", "fit", "update"]
 
 _AGREEMENT = {"agreement", "later_agreement"}
 _KINDS = ("self_score", "peer_score", "agreement", "later_agreement", "ease")
+_COLUMNS = ("prior", *_KINDS, "bias")
+_NOT_BELOW_ZERO = frozenset(map(_COLUMNS.index, _KINDS))
+_TO_PROVE = frozenset(map(_COLUMNS.index, ("self_score", "peer_score")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,34 +114,6 @@ AGREEMENT_ALONE = PosteriorWeights(
 and 0.94. Nobody recorded what models say of answers: such scores count for nothing here."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """What is seen of one answer."""
-
-    model: str
-    self_score: float | None = None
-    peer_score: float | None = None
-    judge: str | None = None
-    """Who gave the peer score."""
-    agreement: float | None = None
-    """Share of the other proposals of its layer that say the same."""
-    others: int = 0
-    """How many there are."""
-    layer: int = 0
-    answered: bool = True
-    """False of a model that was not called: then agreement is the mean of the first layer's."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Record(Evidence):
-    """One answer to a question whose answer is known."""
-
-    prior: float
-    """The scorer's, made without this question."""
-    right: float
-    """In [0, 1]."""
-
-
 def update(
     beliefs: Mapping[str, Belief],
     proposals: Sequence[Proposal],
@@ -190,8 +166,14 @@ def update(
 def fit(records: Sequence[Record], *, l2: float = 1.0) -> PosteriorWeights:
     """Weights by penalised logistic regression.
 
+    No kind of evidence has a weight below 0: that a high score should speak against an answer is chance. And scores,
+    which models are paid for, have no weight at all where it does not lower the loss of held-out records
+    by more than the standard error of that: a score that is worth nothing would get a little weight by
+    chance, and be asked for ever after.
+
     Args:
-        records: Of questions that the scorer was not fitted on, else its priors look too good.
+        records: Of questions that the scorer was not fitted on, else its priors look too good. Those of one
+            question stand side by side: they are held out together.
         l2: Pull towards believing the prior alone; a kind of evidence that is never there gets 0.
     """
     usual = _usual(records)
@@ -206,18 +188,9 @@ def fit(records: Sequence[Record], *, l2: float = 1.0) -> PosteriorWeights:
         offsets.append(odds * (1 - agrees))
         targets.append(record.right)
     start = [1.0, *[0.0] * len(_KINDS), 0.0]
-    found = regress(rows, targets, offsets=offsets, start=start, l2=l2)
-    prior, self_score, peer_score, agreement, later_agreement, ease, bias = found
-    return replace(
-        usual,
-        prior=prior,
-        self_score=self_score,
-        peer_score=peer_score,
-        agreement=agreement,
-        later_agreement=later_agreement,
-        ease=ease,
-        bias=bias,
-    )
+    cases = Cases.of(rows, targets, offsets=offsets, start=start)
+    found = regress_proven(cases, l2=l2, not_below_zero=_NOT_BELOW_ZERO, to_prove=_TO_PROVE)
+    return replace(usual, **dict(zip(_COLUMNS, found.tolist(), strict=True)))
 
 
 def _posterior(
