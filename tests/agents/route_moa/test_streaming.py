@@ -1,0 +1,87 @@
+"""What an aggregator writes, in pieces: the same as at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from tests.agents.route_moa.crews import QUERY, Crowd, One, reply
+
+from cuda_gym.agents.route_moa.answers import Answer
+from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
+from cuda_gym.agents.route_moa.posterior import PosteriorWeights
+from cuda_gym.errors import ModelUnavailable
+from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message
+from cuda_gym.models.scripted import ScriptedModel
+
+CODE = "```python\nanswers = {'a': 1, 'b': 2}\nprint(answers)\n```"
+SCORED = reply("Nice", 0.8125, [0.3125])
+
+
+def mixture(*aggregated: str) -> Mixture:
+    """Of models that do not agree; each writes its own in the end."""
+    said = (*aggregated, *aggregated)[:2]
+    crowd = Crowd({name: One(says=[name, text]) for name, text in zip("ab", said, strict=True)})
+    return crowd.mixture(MixturePlan(max_layers=1), PosteriorWeights(agreement=1.0))
+
+
+def streamed(one: Mixture) -> tuple[list[str], Answer]:
+    *pieces, answer = one.stream(QUERY)
+    assert isinstance(answer, Answer)
+    return [piece for piece in pieces if isinstance(piece, str)], answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SCORED,
+        f"\n {SCORED}\n",
+        f"```json\n{SCORED}\n```",
+        '{"answer": "Nice"}',
+        '{"open": 1',
+        "{}",
+        "It is Nice.",
+        CODE,
+        "`",
+    ],
+)
+def test_it_is_the_same_in_pieces_as_at_once(text: str) -> None:
+    pieces, answer = streamed(mixture(text))
+    assert answer.text == "".join(pieces).strip() == mixture(text).answer(QUERY).text
+    assert "0.8125" not in answer.text
+    assert answer.route.aggregator == "a"
+
+
+@pytest.mark.parametrize("text", [CODE, "It is Nice, in France."])
+def test_code_and_prose_come_as_they_are_written(text: str) -> None:
+    pieces, _ = streamed(mixture(text))
+    assert len(pieces) > 3
+
+
+def test_json_without_an_answer_in_it_leaves_the_word_to_the_next_model() -> None:
+    nothing = reply("", 0.9)
+    pieces, answer = streamed(mixture(nothing, "Nice"))
+    assert (pieces, answer.text, answer.route.aggregator) == (["Nice"], "Nice", "b")
+    whole = mixture(nothing, "Nice").answer(QUERY)
+    assert whole.text == "Nice"
+    told = [[line.billed_for for line in one.route.bill.lines] for one in (answer, whole)]
+    assert told[0] == told[1]
+    assert told[0][-2:] == ["failed", "aggregator"]
+
+
+def test_what_breaks_off_before_anything_was_passed_on_is_billed_and_replaced() -> None:
+    class Breaks(ScriptedModel):
+        def stream(
+            self, messages: Sequence[Message], *, limits: Limits = DEFAULT_LIMITS
+        ) -> Iterator[str | Completion]:
+            yield '{"answer": "Ni'
+            raise ModelUnavailable("the connection was cut")
+
+    crowd = Crowd({name: One(says=[name, "Nice"]) for name in "ab"})
+    crowd.scripted["a"] = Breaks("a", ["a"])
+    one = crowd.mixture(MixturePlan(max_layers=1), PosteriorWeights(agreement=1.0))
+    pieces, answer = streamed(one)
+    assert (pieces, answer.route.aggregator) == (["Nice"], "b")
+    failed = answer.route.bill.lines[-2]
+    assert (failed.model, failed.billed_for) == ("a", "failed")
+    assert failed.usage.completion_tokens == 5
