@@ -29,8 +29,10 @@ BILL = Bill(
 )
 
 
-def test_every_call_is_in_the_sum() -> None:
-    assert BILL.total.calls == 5
+def test_every_call_is_in_the_sum_and_the_router_is_none() -> None:
+    assert BILL.total.calls == 4
+    assert BILL.by_model["router"].calls == 0
+    assert BILL.as_plain()["calls"] == 4
     assert BILL.total.usage == Usage(prompt_tokens=4400, completion_tokens=750)
     assert BILL.cost_usd == pytest.approx(0.000001 + 0.006 + 0.0002 + 0.0001 + 0.00825, rel=1e-12)
 
@@ -89,7 +91,7 @@ def test_the_table_has_a_row_for_each_model_and_purpose_and_all() -> None:
     rows = [row.split() for row in BILL.as_table().splitlines()]
     assert ["large", "2", "2,500", "450", "0.014250"] in rows
     assert ["proposer", "2", "2,000", "500", "0.006200"] in rows
-    assert rows[-1] == ["all", "5", "4,400", "750", "0.014551"]
+    assert rows[-1] == ["all", "4", "4,400", "750", "0.014551"]
 
 
 @pytest.mark.skipif(not RECORDED.exists(), reason="the recordings are not beside the repository")

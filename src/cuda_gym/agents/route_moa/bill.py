@@ -22,7 +22,7 @@ BilledFor = Literal["router", "proposer", "judge", "aggregator", "failed"]
 
 @dataclass(frozen=True, kw_only=True)
 class BillLine:
-    """One call."""
+    """One call, or the router's work."""
 
     model: str
     billed_for: BilledFor
@@ -39,6 +39,7 @@ class BillSum:
     """Several calls together."""
 
     calls: int
+    """Of models: the router is none."""
     usage: Usage
     cost_usd: float
 
@@ -146,7 +147,7 @@ def _grouped(lines: Sequence[BillLine], keys: Sequence[str]) -> dict[str, BillSu
 
 def _sum(lines: Sequence[BillLine]) -> BillSum:
     return BillSum(
-        calls=len(lines),
+        calls=sum(line.billed_for != "router" for line in lines),
         usage=sum((line.usage for line in lines), Usage(prompt_tokens=0, completion_tokens=0)),
         cost_usd=math.fsum(line.cost_usd for line in lines),  # the same in every order
     )

@@ -234,8 +234,8 @@ def _server_failed() -> RequestError:
 
 def _log_line(answer: Answer, latency_s: float) -> str:
     bill = answer.route.bill
-    layers = len(answer.route.layers)
+    layers, calls = len(answer.route.layers), bill.total.calls
     return (
         f"answered in {latency_s:.1f} s: {layers} {'layer' if layers == 1 else 'layers'}, "
-        f"{len(bill.lines)} calls, ${bill.cost_usd:.6f}, exit: {answer.route.exit}"
+        f"{calls} {'call' if calls == 1 else 'calls'}, ${bill.cost_usd:.6f}, exit: {answer.route.exit}"
     )
