@@ -63,10 +63,20 @@ def test_an_answer_that_is_likely_enough_stands_though_others_differ() -> None:
     assert (answer.text, answer.route.exit, answer.route.aggregator) == ("42", "posterior", None)
 
 
-def test_a_single_answer_is_not_unanimity() -> None:
-    answer = agreeing(1).mixture(MixturePlan(width=1, max_layers=2)).answer(QUERY)
-    assert len(answer.route.layers) == 2
-    assert (answer.route.exit, answer.route.aggregator) == ("one answer", None)
+def test_a_model_is_not_asked_again_to_read_its_own_answer_alone() -> None:
+    for crowd in (agreeing(1), different()):
+        plan = MixturePlan(exit_posterior=0.95, preferences=Preferences(usd=1000.0))
+        answer = crowd.mixture(plan).answer(QUERY)
+        assert sum(crowd.called.values()) == 1
+        assert len(answer.route.layers) == 1
+        assert (answer.route.exit, answer.route.aggregator) == ("one answer", None)
+
+
+def test_a_single_answer_is_not_unanimity_and_another_model_may_read_it() -> None:
+    crowd = Crowd({"a": One(says=reply("41", 0.02), prior=0.6), "b": One(says=reply("42"))})
+    answer = crowd.mixture(MixturePlan(width=1, max_layers=2)).answer(QUERY)
+    assert [layer.chosen for layer in answer.route.layers] == [("a",), ("b",)]
+    assert answer.route.exit == "one answer"
 
 
 def test_answers_that_differ_to_the_end_are_made_one_by_the_best_ranked_model() -> None:

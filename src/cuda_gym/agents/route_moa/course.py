@@ -1,8 +1,8 @@
 """One query on its way through the layers of a mixture.
 
 Covered: every layer ranks the whole roster anew, so that a model that was rated too low has its chance when those
-above it fall; a model that failed is not asked again for this query; scores are evidence and never text that a
-model reads, and are asked for only where they have a weight.
+above it fall; a model that failed is not asked again for this query, nor one that would read nothing but its own answer; scores
+are evidence and never text that a model reads, and are asked for only where they have a weight.
 Not covered: the aggregator, which follows where no answer stands.
 """
 
@@ -90,6 +90,8 @@ class Course:
             chosen, others = self._choose(step)
             if not chosen:
                 return self._stopped(is_too_dear=bool(self._ranked(step, in_budget=False)))
+            if self._would_read_itself_alone(chosen):
+                return "one answer", self.best
             proposed = self._crew.propose(
                 (one.model for one in chain(chosen, others)),
                 step,
@@ -184,6 +186,10 @@ class Course:
         taken = {one.model for one in chosen}
         self._route_for(started)
         return chosen, [one for one in ranked if one.model not in taken]
+
+    def _would_read_itself_alone(self, chosen: tuple[Ranked, ...]) -> bool:
+        """Whether the next layer is the one model whose answer is all there is: what it would say is known."""
+        return len(self.last) == 1 and [one.model for one in chosen] == [self.last[0].model]
 
     def _ranked(self, step: Step, *, in_budget: bool = True) -> tuple[Ranked, ...]:
         texts = [proposal.text for proposal in self.last]
