@@ -77,6 +77,27 @@ __global__ void scale_kernel(float* out, const float* x, const float* weight, in
     if (column < columns) out[row * columns + column] = solver.system(popen(x[row * columns + column])) * weight[column];
 }
 """),
+    "declares its variables before they have values": _launcher(
+        _LAUNCH, kernels="""\
+__device__ float larger(float a, float b) {
+    float result;
+    if (a > b) result = a;
+    else result = b;
+    return result;
+}
+__global__ void scale_kernel(float* out, const float* x, const float* weight, int columns) {
+    int column, row;
+    float value, values[4], most;
+    unsigned int bits;
+    column = blockIdx.x * blockDim.x + threadIdx.x;
+    row = blockIdx.y;
+    for (int i = 0; i < 4; ++i) if (column < columns) values[i] = x[row * columns + column];
+    for (int i = 0; i < 4; ++i) most = i == 0 ? values[0] : larger(most, values[i]);
+    if (column < columns) value = expf(most);
+    bits = __float_as_uint(value);
+    if (column < columns) out[row * columns + column] = __uint_as_float(bits) * weight[column];
+}
+"""),
     "makes its kernels with macros that paste names": _launcher(
         _LAUNCH.replace("scale_kernel", "scale_float"), kernels="""\
 #define SCALE(type) \\

@@ -54,6 +54,17 @@ def test_a_bug_is_named_with_its_line(judge: Judge, scale_task: Task, body: str,
         assert {(side.file, side.line) for side in finding.sides} == {("kernels/k0.cu", line)}
 
 
+def test_a_maximum_that_begins_with_anything_is_wrong(judge: Judge, scale_task: Task) -> None:
+    body = (
+        "float most; for (int i = 0; i < 2; ++i) most = fmaxf(most, x[row * columns + column]); "
+        "out[row * columns + column] = expf(most) * weight[column];"
+    )
+    findings = judge.verify(scale_task, kernel_with(body))
+    assert findings.outcome is Outcome.WRONG, findings.summary
+    assert "unset variable" in findings.summary
+    assert "`most`" in findings.summary
+
+
 def test_host_code_that_writes_an_output_is_refused(judge: Judge, scale_task: Task) -> None:
     findings = check(judge, scale_task, host_code_with("out[1] += 1.0f;"))
     assert findings.outcome is Outcome.REFUSED

@@ -103,7 +103,7 @@ class MemoryFinding:
 
     kind: str
     """`data race`, `out of bounds`, `uninitialised read`, `divergent barrier`, `mismatched mask`,
-    `deadlock`, `misaligned access`, `host access` or `unwritten output`."""
+    `deadlock`, `misaligned access`, `host access`, `unwritten output` or `unset variable`."""
     text: str
     """Which memory, or who waits for whom."""
     kernel: str

@@ -54,6 +54,15 @@ def test_what_failed_keeps_its_outcome_and_is_explained() -> None:
     assert conclude_memory(crash, None).summary == crash.summary
 
 
+def test_of_outputs_that_were_wrong_anyway_no_unset_variable_is_told() -> None:
+    wrong = Findings(outcome=Outcome.WRONG, summary="Wrong on the 'ordinary' draw.")
+    findings = conclude_memory(wrong, (found("unset variable"),))
+    assert (findings.summary, findings.memory) == (wrong.summary, ())
+    findings = conclude_memory(RIGHT, (found("unset variable"),))
+    assert findings.outcome is Outcome.WRONG
+    assert "-INFINITY for a maximum" in findings.summary
+
+
 def test_a_race_is_told_before_the_reads_that_it_leaves_uninitialised() -> None:
     findings = conclude_memory(RIGHT, (found("uninitialised read"), found("data race")))
     assert [finding.kind for finding in findings.memory or ()] == [

@@ -219,11 +219,19 @@ class Match:
             ran = self._run(contents, description)
         finally:
             contents.close()
-        plain, _ = self._reference.call("compare", deadline_s=self._deadlines.reference_s)
-        findings = read_draw(plain)
+        findings = self.compare()
         if findings.passed:
             require_launches(ran, repeats)
         return findings
+
+    def compare(self) -> DrawFindings:
+        """How the outputs of the latest draw come out.
+
+        Raises:
+            WrongOutput: the candidate has changed its inputs.
+        """
+        plain, _ = self._reference.call("compare", deadline_s=self._deadlines.reference_s)
+        return read_draw(plain)
 
     def _new_draw(
         self, kind: str, repeats: int = 1, *, seed: int | None = None

@@ -18,6 +18,8 @@ from cuda_gym.errors import (
 )
 from cuda_gym.judge.verification.remedies import remedy
 
+UNSET = "unset variable"
+"""The kind of what is found where outputs depend on a variable without a value."""
 _OUTCOMES: tuple[tuple[type[Exception], Outcome], ...] = (
     (CompileError, Outcome.COMPILE_ERROR),
     (UnsupportedOnDevice, Outcome.UNSUPPORTED_ON_DEVICE),
@@ -68,6 +70,8 @@ def conclude_memory(findings: Findings, memory: tuple[MemoryFinding, ...] | None
     """
     memory = None if memory is None else _causes_first(memory)
     if findings.outcome is not Outcome.CORRECT:
+        # Outputs that were wrong anyway say nothing of variables without a value.
+        memory = memory and tuple(finding for finding in memory if finding.kind != UNSET)
         found = f" {_found(memory)}" if memory else ""
         return replace(findings, summary=f"{findings.summary}{found}", memory=memory)
     if memory is None:

@@ -54,6 +54,10 @@ def _out_of_bounds(finding: MemoryFinding) -> str:
     )
 
 
+def _unset_variable(finding: MemoryFinding) -> str:
+    return f"give {_name(finding, 'it')} a value where it is declared: 0 for a sum, -INFINITY for a maximum"
+
+
 def _data_race(finding: MemoryFinding) -> str:
     if "blocks of a launch" in finding.text:
         return (
@@ -125,4 +129,5 @@ _REMEDIES: Mapping[str, Callable[[MemoryFinding], str]] = {
     "misaligned access": _misaligned_access,
     "host access": lambda _: "let a kernel do what host code does there",
     "unwritten output": _unwritten_output,
+    "unset variable": _unset_variable,
 }

@@ -45,6 +45,7 @@ from cuda_gym.judge.toolchains.cuda_on_cpu.shared_variables import (
     with_margins,
     with_named_variables,
 )
+from cuda_gym.judge.toolchains.cuda_on_cpu.unset_variables import with_values
 from cuda_gym.judge.toolchains.cuda_on_cpu.unwritten import AS_IT_IS, arrays_written_first
 from cuda_gym.judge.toolchains.cuda_source import Edits, Rewritten, Source
 
@@ -83,8 +84,8 @@ def rewrite(
         files: The texts, by path.
         is_submission: Whether what is named but missing here is refused at once, as are includes of
             other files. A program of somebody's own may name it in a header that it hardly uses.
-        checking: Whether it is for the checking build: every kernel runs as fibers, and shared
-            variables lie between margins.
+        checking: Whether it is for the checking build: every kernel runs as fibers, shared variables
+            lie between margins, and what has no value where it is declared holds a large one.
         cuts: Whether kernels with barriers may be cut into phases; `fission.py` has the conditions.
 
     Raises:
@@ -99,7 +100,8 @@ def rewrite(
     else:
         refuse_waiting_kernels(found)
     if checking:
-        sources = [with_named_variables(with_margins(source)) for source in sources]
+        filled = [with_values(source, words) for source in sources]
+        sources = [with_named_variables(with_margins(source)) for source in filled]
         found = _declared(sources, words)
     elif cuts:
         sources = [with_inlined_waits(source, found) for source in sources]
