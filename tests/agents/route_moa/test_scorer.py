@@ -1,11 +1,13 @@
 import gzip
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from cuda_gym.agents.route_moa.calibration import calibration_error, hit_at
 from cuda_gym.agents.route_moa.encoders import TfidfEncoder
@@ -149,6 +151,50 @@ def test_labels_that_cannot_be_are_refused(
 
 def test_a_folder_without_a_scorer_is_told(tmp_path: Path) -> None:
     with pytest.raises(RosterError, match=r"scorer\.json is missing"):
+        load_scorer(tmp_path)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:200])
+
+
+def without_a_model(path: Path) -> None:
+    facts = json.loads(path.read_text())
+    path.write_text(json.dumps({**facts, "names": facts["names"][1:]}))
+
+
+def of_no_numbers(path: Path) -> None:
+    arrays = load_file(path)
+    save_file({**arrays, "part.intercepts": arrays["part.intercepts"] * np.nan}, path)
+
+
+def of_another_kind(path: Path) -> None:
+    path.write_text(path.read_text().replace("RidgeScorer", "OtherScorer"))
+
+
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        ("scorer.json", lambda path: path.write_text("{}")),
+        ("scorer.json", lambda path: path.write_text("[]")),
+        ("scorer.json", lambda path: path.write_bytes(b"\xff")),
+        ("scorer.json", cut),
+        ("scorer.json", without_a_model),
+        ("scorer.json", of_another_kind),
+        ("scorer.safetensors", cut),
+        ("scorer.safetensors", of_no_numbers),
+        ("scorer.safetensors", lambda path: path.unlink()),
+        ("encoder.json", cut),
+        ("encoder.json", lambda path: path.write_text('{"kind": "tfidf", "terms": ["a"]}')),
+    ],
+)
+def test_a_damaged_scorer_is_told_with_its_folder_and_the_way_out(
+    file: str, damage: Callable[[Path], object], tmp_path: Path
+) -> None:
+    RidgeScorer.fit(QUERIES[:20], graded()[:20], NAMES).save(tmp_path)
+    assert load_scorer(tmp_path)
+    damage(tmp_path / file)
+    with pytest.raises(RosterError, match=rf"The scorer in {tmp_path} cannot be read .*anew\.$"):
         load_scorer(tmp_path)
 
 

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -32,14 +32,16 @@ from cuda_gym.agents.route_moa.encoders import (
 from cuda_gym.agents.route_moa.heads import Heads, TrainingPlan, train_heads
 from cuda_gym.agents.route_moa.pool import Pool
 from cuda_gym.agents.route_moa.ridge import best_penalty, fit_ridge
+from cuda_gym.agents.route_moa.scorer_file import reading, safetensors_of
 from cuda_gym.agents.route_moa.training import Examples, Split
-from cuda_gym.errors import MissingTool, RosterError
+from cuda_gym.errors import RosterError
 
 __all__ = ["FittedScorer", "LearnedScorer", "RidgeScorer", "load_scorer"]
 
 Numbers = npt.NDArray[np.float64]
 
 _DESCRIPTION, _ARRAYS = "scorer.json", "scorer.safetensors"
+_PROBE = "What is 17 * 23?"
 
 
 class FittedScorer(ABC):
@@ -84,7 +86,7 @@ class FittedScorer(ABC):
         Raises:
             MissingTool: the extra `routemoa` is not installed.
         """
-        save_file = _safetensors().save_file
+        save_file = safetensors_of().numpy.save_file
         self._encoder.save(folder)
         pool = self._pool
         arrays = {
@@ -227,14 +229,21 @@ def load_scorer(folder: Path, *, encoder: Encoder | None = None) -> FittedScorer
         encoder: The one that it was trained with, if at hand; None loads it.
 
     Raises:
-        RosterError: there is none, or this machine's sentence model is another.
+        RosterError: there is none, it is damaged, or this machine's sentence model is another.
         MissingTool: the extra `routemoa` is not installed.
     """
-    path = folder / _DESCRIPTION
-    if not path.is_file():
+    if not (folder / _DESCRIPTION).is_file():
         raise RosterError(f"There is no scorer in {folder}: {_DESCRIPTION} is missing. Train one.")
-    facts = json.loads(path.read_text(encoding="utf-8"))
-    arrays = _safetensors().load_file(folder / _ARRAYS)
+    with reading(folder):
+        scorer = _load(folder, encoder)
+        if not all(0 < one.mean < 1 and one.weight >= 0 for one in scorer.score(_PROBE).values()):
+            raise ValueError("what it says of a query are no probabilities")
+        return scorer
+
+
+def _load(folder: Path, encoder: Encoder | None) -> FittedScorer:
+    facts = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
+    arrays = safetensors_of().numpy.load_file(folder / _ARRAYS)
     pool = Pool(
         names=tuple(facts["names"]),
         labels=tuple(facts["labels"]),
@@ -277,14 +286,3 @@ def _pool(examples: Examples, vectors: Vectors, clusters: Clusters, platt: Platt
 
 def _linear(parts: Mapping[str, Vectors], vectors: Vectors) -> Numbers:
     return logit(np.clip(vectors @ parts["weights"] + parts["intercepts"], 0.02, 0.98))
-
-
-def _safetensors() -> Any:
-    try:
-        import safetensors.numpy
-    except ModuleNotFoundError as error:
-        raise MissingTool(
-            "A scorer's file needs safetensors, which is not installed. "
-            "`pip install 'cuda-gym[routemoa]'` brings it."
-        ) from error
-    return safetensors.numpy
