@@ -139,7 +139,7 @@ def scripted_means(pool: Any, ahead: Executor, folder: Path) -> Means:
         device=CPU,
         pool=pool,
         lock=lock,
-        openings=Openings(lock),
+        openings=Openings(),
         host_work=lock.shared,
         checks=no_checks,
         counts=NOBODY,

@@ -32,6 +32,7 @@ from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.audits import audited_calls
 from cuda_gym.judge.profiling.nvml import energy_between
 from cuda_gym.judge.profiling.roofline import is_below_floor
+from cuda_gym.judge.sandbox.background import begun
 from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped
 from cuda_gym.judge.sandbox.device_memory import require_memory
 from cuda_gym.judge.sandbox.loading import load_message
@@ -237,7 +238,8 @@ class Attempt:
 
     def _race(self, reference: OpenReference, match: Match, work: Work | None) -> None:
         means = self._means
-        before = telemetry.read_device(means.device, own_pids=own_processes())
+        # Meanwhile: a driver that others keep busy takes as long for it as half a race.
+        before = begun(means.ahead, telemetry.read_device, means.device, own_pids=own_processes())
         with means.lock.exclusive():
             rates = reference.rates()
             try:
@@ -250,7 +252,7 @@ class Attempt:
         after = telemetry.read_device(means.device, own_pids=own_processes())
         assert self.profile is not None
         self.profile = replace(self.profile, work=work, rates=rates)
-        self.telemetry = energy_between(before, after)
+        self.telemetry = after if before is None else energy_between(before.result(), after)
 
     def _race_once(self, reference: OpenReference, match: Match) -> None:
         loaded, build = self._loaded, self._compiled.build

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable
-from concurrent.futures import CancelledError, Executor, Future
-from typing import Any, TypeVar
+from concurrent.futures import CancelledError, Future
 
 from cuda_gym.core.task import Task
 from cuda_gym.errors import MachineError, TaskError, WorkerLost
 from cuda_gym.judge.means import Means
+from cuda_gym.judge.sandbox.background import begun
 from cuda_gym.judge.sandbox.draw_plan import plan_draws, plan_hidden
 from cuda_gym.judge.sandbox.open_reference import OpenReference
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
 __all__ = ["HeadStart"]
-
-Done = TypeVar("Done")
 
 
 class HeadStart:
@@ -39,10 +36,10 @@ class HeadStart:
         self._means = means
         self._candidate: Future[CandidateWorker] | None = None
         if means.pool.can_fork_at_once:
-            self._candidate = _begun(means.ahead, self._fork)
+            self._candidate = begun(means.ahead, self._fork)
         reference = means.pool.idle_reference(task)
         if reference is not None:
-            prepared = _begun(means.ahead, self._prepare, reference, seed)
+            prepared = begun(means.ahead, self._prepare, reference, seed)
             if prepared is None:
                 reference.lock.release()
             else:  # however it ends, and where it is never begun, for the judge was closed
@@ -54,27 +51,22 @@ class HeadStart:
         Raises:
             WorkerLost: none could be started.
         """
-        begun, self._candidate = self._candidate, None
+        started, self._candidate = self._candidate, None
         try:
-            return self._fork() if begun is None else begun.result()
+            return self._fork() if started is None else started.result()
         except CancelledError:
             raise WorkerLost("The judge was closed.") from None
 
     def abandon(self) -> None:
         """Close what was begun, as soon as it is there; safe to call twice."""
-        begun, self._candidate = self._candidate, None
-        if begun is not None:
-            begun.add_done_callback(_close)
+        started, self._candidate = self._candidate, None
+        if started is not None:
+            started.add_done_callback(_close)
 
     def _fork(self) -> CandidateWorker:
-        with self._means.host_work():
+        with self._means.openings.one(), self._means.host_work():
             candidate = self._means.pool.fork()
-        try:
-            with self._means.openings.one():
-                candidate.wait_until_open()
-        except BaseException:
-            candidate.close()
-            raise
+            candidate.wait_until_open()
         return candidate
 
     def _prepare(self, reference: OpenReference, seed: int) -> None:
@@ -85,14 +77,6 @@ class HeadStart:
             reference.prepare((*draws, *hidden.values()))
 
 
-def _begun(ahead: Executor, work: Callable[..., Done], *arguments: Any) -> Future[Done] | None:
-    """Something that is done in the background; None where the judge was closed."""
-    try:
-        return ahead.submit(work, *arguments)
-    except RuntimeError:
-        return None
-
-
-def _close(begun: Future[CandidateWorker]) -> None:
-    if not begun.cancelled() and begun.exception() is None:
-        begun.result().close()
+def _close(started: Future[CandidateWorker]) -> None:
+    if not started.cancelled() and started.exception() is None:
+        started.result().close()

@@ -102,7 +102,7 @@ class Judge:
         self._means = Means(
             pool=self._pool,
             lock=self._lock,
-            openings=Openings(self._lock),
+            openings=Openings(),
             host_work=self._lock.shared if self._facts.host_disturbs else contextlib.nullcontext,
             checks=self._checks,
             counts=CountedRuns(device, self._lock, deadlines=deadlines, num_threads=num_threads),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, TypeVar
 
-__all__ = ["Background"]
+__all__ = ["Background", "begun"]
 
 Done = TypeVar("Done")
 
@@ -70,3 +70,13 @@ class Background(Executor):
         finally:
             if self._turns is not None:
                 self._turns.release()
+
+
+def begun(
+    ahead: Executor, work: Callable[..., Done], *arguments: Any, **named: Any
+) -> Future[Done] | None:
+    """Something that is done in the background; None where no more work is taken."""
+    try:
+        return ahead.submit(work, *arguments, **named)
+    except RuntimeError:
+        return None

@@ -99,12 +99,12 @@ class CudaWorkerDevice:
         parts: Iterable[tuple[TensorSpec, torch.Tensor]],
         earlier: Region | None = None,
     ) -> Region:
-        """A region that holds these tensors; an earlier one of the same size is written over."""
+        """A region that holds these tensors; an earlier one that is large enough is written over."""
         if not self._exports:
             return MemfdRegion.create_inputs(num_bytes, parts)
         region = (
             earlier
-            if isinstance(earlier, CudaRegion) and earlier.num_bytes == max(num_bytes, 1)
+            if isinstance(earlier, CudaRegion) and earlier.num_bytes >= num_bytes
             else CudaRegion.create(num_bytes, self._index)
         )
         for spec, tensor in parts:

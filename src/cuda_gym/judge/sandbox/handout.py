@@ -61,7 +61,8 @@ class Handout:
             device: Where they lie.
             batches: positional arguments of each call; equal objects share their place.
             outputs: tensors of the form that each call returns.
-            earlier: nobody needs it any more; its regions are used again where they fit.
+            earlier: nobody needs it any more; its regions are used again where they are large enough: to
+                make one takes a driver that others keep busy longer than to fill it.
             key: seals the inputs, on a device that seals.
         """
         layout, room = transport.Layout(device.alignment), transport.Layout(device.alignment)
@@ -70,12 +71,14 @@ class Handout:
         encoded = {n: transport.encode_tree(b, layout, parts) for n, b in distinct.items()}
         specs = tuple(tuple(room.place(tensor) for tensor in outputs) for _ in batches)
         again = None if earlier is None else earlier.inputs
+        if key is not None and again is not None and again.num_bytes != layout.num_bytes:
+            again = None  # all of a sealed region is opened under our clock
         laid: Iterable[tuple[TensorSpec, torch.Tensor]] = parts
         if key is not None and device.sealing is not None:
             laid = device.sealing.sealed(parts, key)
         inputs = device.create_inputs(layout.num_bytes, laid, again)
         is_open = device.keeps_originals and not isinstance(inputs, MemfdRegion)  # which is sealed
-        if earlier is not None and earlier.output_bytes == room.num_bytes:
+        if earlier is not None and earlier.outputs.num_bytes >= room.num_bytes:
             returned, output_spec = earlier.outputs, earlier.output_spec
         else:
             returned = device.create_outputs(room.num_bytes)
