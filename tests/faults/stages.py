@@ -70,7 +70,7 @@ def reference(judge: Judge) -> int:
 def dry(judge: Judge) -> int:
     worker = judge._pool._dry
     assert worker is not None
-    return _pid(worker._pidfd)
+    return _pid(worker.process.pidfd)
 
 
 def warden(judge: Judge) -> int:

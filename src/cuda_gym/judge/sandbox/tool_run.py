@@ -172,7 +172,7 @@ class ToolRun:
         """Tell the worker how it ended: the tool ends as its program did."""
         code = self._process.wait()
         if self._worker is not None:
-            self._worker.end = Ended(
+            self._worker.process.end = Ended(
                 candidate=0,
                 exit_code=None if code < 0 else code,
                 signal=-code if code < 0 else None,

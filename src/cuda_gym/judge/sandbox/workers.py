@@ -10,9 +10,7 @@ runs under a tool is not: nothing is timed there.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import threading
 import time
 from collections.abc import Sequence
@@ -23,21 +21,16 @@ from cuda_gym.errors import (
     CandidateTimeout,
     WorkerLost,
 )
-from cuda_gym.judge.sandbox.candidate_faults import (
-    CandidateCrash,
-    describe_end,
-    failure,
-)
+from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, failure
+from cuda_gym.judge.sandbox.candidate_process import CandidateProcess
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, DeadlinePassed, Drain
 from cuda_gym.judge.sandbox.code_from_outside import (
     can_be_looked_at,
     require_closed,
 )
-from cuda_gym.judge.sandbox.freezing import stopped_at
 from cuda_gym.judge.sandbox.messages import (
     Born,
     CodeRange,
-    Ended,
     Failed,
     Forbid,
     Forbidden,
@@ -57,12 +50,6 @@ from cuda_gym.judge.sandbox.run_claims import require_possible_load, require_pos
 _START_S = 60.0
 _OPEN_S = 60.0
 """A driver that is loaded for the first time, on a machine with many GPUs, takes its time."""
-
-_ENDED_ALREADY = "The submission's process has ended already."
-_LAST_WORDS_S = 0.5
-_GONE_S = 2.0
-_QUIT_EXIT = 124
-"""Where it is asked what it is doing, the runtime writes one line and leaves with this code."""
 
 
 class CandidateWorker:
@@ -86,17 +73,13 @@ class CandidateWorker:
         freezes: bool = True,
     ) -> None:
         self._channel = channel
-        self._printed = printed
-        self._ended = ended
-        self._pidfd = pidfd
-        self._freezes = freezes
+        self.process = CandidateProcess(printed, ended, pidfd, freezes=freezes)
+        """Stopped whenever nobody waits for it, and asked what became of it."""
         self._is_open = False
         self._opening: Open | None = None
         self.isolation = ""
         """What stands between it and the machine, once it is open."""
         self._closed_code: Sequence[CodeRange] = ()
-        self.end: Ended | None = None
-        """How it ended; set before `ended`."""
 
     @classmethod
     def announced(cls, channel: Channel, printed: Drain, ended: threading.Event) -> CandidateWorker:
@@ -115,18 +98,16 @@ class CandidateWorker:
     @property
     def ended(self) -> bool:
         """Whether it is gone, or was closed."""
-        return self._pidfd < 0 or self._ended.is_set()
+        return self.process.ended
 
     @property
     def printed(self) -> str:
         """What it has printed so far, head and tail."""
-        if not self._printed.closed:
-            self._printed.read()
-        return self._printed.text
+        return self.process.printed
 
     def expect_closed(self, code: Sequence[CodeRange]) -> None:
         """From its load on it must have closed some code, where it is possible to look."""
-        self._closed_code = code if can_be_looked_at(self._pidfd) else ()
+        self._closed_code = code if can_be_looked_at(self.process.pidfd) else ()
 
     def will_open(self, device: str, *, own_kernels: str = "") -> None:
         """Say which device it gets ready, as soon as somebody waits for that."""
@@ -145,7 +126,7 @@ class CandidateWorker:
     def forbid(self, *, deadline_s: float) -> None:
         """Leave nothing that computes but its kernels. Raises like `load`."""
         self._ask(Forbid(), (), Forbidden, deadline_s)
-        require_closed(self._pidfd, self._closed_code)
+        require_closed(self.process.pidfd, self._closed_code)
 
     def reload(self, message: Reload, weights: int, *, deadline_s: float) -> Loaded:
         """Give it weights, or others. Raises like `load`."""
@@ -186,22 +167,18 @@ class CandidateWorker:
 
     def wait_until_gone(self) -> None:
         """After `close`: until its memory has been given back, which takes a core for a while."""
-        self._ended.wait(timeout=_GONE_S)
+        self.process.wait_until_gone()
 
     def dismiss(self, *, deadline_s: float) -> bool:
         """Let it end by itself, as what watches it wants to see; whether it did in time."""
         self._channel.hang_up()
-        return self._ended.wait(timeout=deadline_s)
+        return self.process.wait_until_gone(deadline_s)
 
     def close(self) -> None:
         """Kill it with everything it started; safe to call twice."""
-        if self._pidfd >= 0:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-            os.close(self._pidfd)
-            self._pidfd = -1
+        if not self.process.is_closed:
+            self.process.close()
             self._channel.close()
-            self._printed.close()
 
     def _load(self, message: Load | Reload, weights: tuple[int, ...], deadline_s: float) -> Loaded:
         reply: Loaded
@@ -219,21 +196,21 @@ class CandidateWorker:
         if self._is_open and self._channel.has_unread():
             self.close()
             raise CandidateError("The submission's process spoke out of turn: nobody had asked it.")
-        self._freeze(False)
+        self.process.thaw()
         self.wait_until_open()
         start = time.monotonic()
         try:
             self._channel.send(message, descriptors)
             reply, stray = self._channel.receive(
-                kind, Failed, deadline=start + deadline_s, drains=(self._printed,)
+                kind, Failed, deadline=start + deadline_s, drains=(self.process.drain,)
             )
-            self._freeze(True)
-            stopped = stopped_at(self._pidfd, start + deadline_s) if self._freezes else None
+            self.process.freeze()
+            stopped = self.process.stopped_at(start + deadline_s)
             wall_s = (stopped or time.monotonic()) - start
         except ChannelClosed:
             raise CandidateCrash(self._how_it_ended()) from None
         except DeadlinePassed:
-            doing = self._last_words()
+            doing = self.process.last_words()
             self.close()
             raise CandidateTimeout(
                 f"The submission did not answer within {deadline_s:g} s and was stopped. "
@@ -254,13 +231,15 @@ class CandidateWorker:
         Raises:
             WorkerLost: it never will be.
         """
-        if self._is_open or self._pidfd < 0:
+        if self._is_open or self.process.is_closed:
             return
         deadline = time.monotonic() + _OPEN_S
         try:
             if self._opening is not None:
                 self._channel.send(self._opening)
-            opened, _ = self._channel.receive(Opened, deadline=deadline, drains=(self._printed,))
+            opened, _ = self._channel.receive(
+                Opened, deadline=deadline, drains=(self.process.drain,)
+            )
         except (ChannelClosed, ProtocolError, DeadlinePassed) as error:
             said = self.printed.strip().splitlines()[-1:]
             self.close()
@@ -273,42 +252,9 @@ class CandidateWorker:
         self.isolation = opened.isolation
         self._is_open = True
 
-    def _last_words(self) -> str:
-        """What its kernel was doing at the deadline, if the runtime answers."""
-        self._signal(signal.SIGQUIT)
-        self._ended.wait(timeout=_LAST_WORDS_S)
-        lines = self.printed.splitlines()
-        answered = self.end is not None and self.end.exit_code == _QUIT_EXIT
-        return f"At that moment: {lines[-1].strip()}." if answered and lines else ""
-
-    def _freeze(self, frozen: bool) -> None:
-        """Stop it, or let it go on; at least find out whether it is there."""
-        if self._freezes:
-            self._signal(signal.SIGSTOP if frozen else signal.SIGCONT)
-        elif self._pidfd < 0:
-            raise CandidateError(_ENDED_ALREADY)
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self._pidfd < 0:
-            raise CandidateError(_ENDED_ALREADY)
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._pidfd, number)
-
     def _how_it_ended(self) -> str:
-        """The fault, the signal or the exit code.
-
-        Raises:
-            WorkerLost: nobody knows, for what watches over it is gone, too.
-            Refused: it ran what is closed.
-        """
-        gone = self._ended.wait(timeout=5.0)
-        for _ in range(64):
-            if self._printed.closed:
-                break
-            self._printed.read()
-        end, printed = self.end, self._printed.text
-        self.close()
-        # One that has only closed its channel is still there, and that is its own doing.
-        if gone and (end is None or end.exit_code is end.signal is None):
-            raise WorkerLost("The process that watches over a candidate was lost.")
-        return describe_end(end, printed, self._closed_code)
+        """What became of it, and let go of it. Raises like `CandidateProcess.how_it_ended`."""
+        try:
+            return self.process.how_it_ended(self._closed_code)
+        finally:
+            self.close()

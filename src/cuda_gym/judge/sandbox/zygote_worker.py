@@ -143,7 +143,7 @@ class ZygoteWorker:
                 with self._lock:
                     worker, event = self._candidates.pop(ended.candidate)
                 if worker is not None:
-                    worker.end = ended
+                    worker.process.end = ended
                 event.set()
         except (ProtocolError, OSError, ValueError):
             self._lost = True
