@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import inspect
 import json
 import os
+import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -26,7 +26,6 @@ import platformdirs
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, for its parts
 
-from benchmarks.routing_replay import simulation
 from benchmarks.routing_replay.bounds import bounds
 from benchmarks.routing_replay.golden import billing, decision
 from benchmarks.routing_replay.loading import POOLS, data_folder
@@ -34,9 +33,12 @@ from benchmarks.routing_replay.picture import draw
 from benchmarks.routing_replay.replay import Extent, replay
 from benchmarks.routing_replay.report import page
 from benchmarks.routing_replay.simulation import Rules
+from benchmarks.routing_replay.sweep import POOLS as SWEPT
 from benchmarks.routing_replay.sweep import sweep
 
 RESULTS = Path(__file__).parent / "results"
+MEASURED = ("src/cuda_gym", "benchmarks/routing.py", "benchmarks/routing_replay")
+"""What the figures come from."""
 QUICK = Extent(
     seeds=(0,), most_train=900, most_test=150, most_tune=80, most_curve=80, num_resamples=500
 )
@@ -53,6 +55,7 @@ def main() -> None:
         extent = replace(extent, seeds=tuple(range(options.seeds)))
     if options.most_test:
         extent = replace(extent, most_test=options.most_test)
+    measured = _measured()
     path = options.to / "routing.json"
     results: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     results.setdefault("pools", {})
@@ -61,19 +64,23 @@ def main() -> None:
             name: workers.submit(replay, name, options.data, options.kept, extent, Rules())
             for name in options.pools
         }
+        swept = {
+            name: workers.submit(sweep, name, options.data, options.kept, extent)
+            for name in options.pools
+            if name in SWEPT
+        }
         for name, future in asked.items():
-            results["pools"][name] = future.result()
+            results["pools"][name] = future.result() | {"measured": measured}
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
             sys.stdout.write(f"{name}: {results['pools'][name]['seconds']} s\n")
             sys.stdout.flush()
+        earlier = {one["pool"]: one for one in results.get("sweep", [])}
+        now = {name: future.result() for name, future in swept.items()}
+        results["sweep"] = [(earlier | now)[name] for name in SWEPT if name in earlier | now]
     results["pools"] = {name: results["pools"][name] for name in POOLS if name in results["pools"]}
     results["billing"] = billing(options.data)
     results["decision"] = decision(options.data, options.kept)
-    swept = sweep(options.data, options.kept, extent, options.pools)
-    results["sweep"] = swept + [
-        one for one in results.get("sweep", []) if one["pool"] not in options.pools
-    ]
     path.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     write(results, options.to)
     for bound in bounds(results):
@@ -85,19 +92,27 @@ def main() -> None:
 
 def write(results: dict[str, Any], to: Path) -> None:
     """The page and the picture."""
-    rules = inspect.getdoc(simulation) or ""
-    text = page(results, _header(), f"The rules of the simulation:\n\n```text\n{rules}\n```")
-    (to / "routing.md").write_text(text, "utf-8")
+    (to / "routing.md").write_text(page(results), "utf-8")
     draw(results, to / "routing.svg")
 
 
-def _header() -> str:
-    return (
-        f"{datetime.date.today().isoformat()}, {os.cpu_count()} cores. "
-        "`python benchmarks/routing.py` writes this file, `routing.json` and `routing.svg`.\n\n"
-        "Language models are not called here: what 15 of them answered to MMLU-Pro and 28 to ZeroEval is "
-        "recorded, and is replayed through the mixture and through what it has to beat."
-    )
+def _measured() -> dict[str, Any]:
+    """When, on what, and of which code: whether what is committed is what ran."""
+    return {
+        "date": datetime.date.today().isoformat(),
+        "cores": os.cpu_count(),
+        "commit": _git("rev-parse", "--short=12", "HEAD") or "unknown",
+        "is_clean": _git("status", "--porcelain", "--", *MEASURED) == "",
+    }
+
+
+def _git(*arguments: str) -> str | None:
+    """What git says of this repository; None where there is no git or no repository."""
+    command = ("git", "-C", str(RESULTS.parents[1]), *arguments)
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 def _options() -> argparse.Namespace:

@@ -7,8 +7,8 @@ question, nor one that asks the same in other letters: `Split` cannot be made wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +17,6 @@ from benchmarks.routing_replay.encodings import KeptEncoder
 from benchmarks.routing_replay.evidence import recorded_alone, records_of
 from benchmarks.routing_replay.loading import Pool, Question
 
-from cuda_gym.agents.route_moa.evidence import Record
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights, fit
 from cuda_gym.agents.route_moa.prompts import Step, compose
 from cuda_gym.agents.route_moa.scorer import LearnedScorer
@@ -28,10 +27,12 @@ __all__ = [
     "Fitted",
     "LeakedQuestion",
     "Split",
+    "best_static",
     "best_three",
     "fitted",
     "plain_costs",
     "split",
+    "with_evidence",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -140,55 +141,87 @@ def fitted(
     scorer, final_scorer = (
         _scorer(pool, questions, encoder, seed) for questions in (parts.learn, train)
     )
-    tokens = {model: _usual_tokens(pool, model, train) for model in pool.models}
-    records: list[Record] = []
-    if pool.answers_are_recorded:
-        records = records_of(pool, scorer, models, parts.tune[:most_records], tokens)
     labels = pool.labels(train)
     order = _by_score(pool.models, labels)
-    return Fitted(
+    taught = Fitted(
         split=parts,
         scorer=scorer,
         final_scorer=final_scorer,
-        recorded_weights=fit(recorded_alone(records)),
-        weights=fit(records),
+        recorded_weights=fit([]),
+        weights=fit([]),
         order=order,
         orders=_by_category(pool.models, labels, [question.category for question in train]),
         best_three=best_three(pool, train, order),
-        completion_tokens=tokens,
+        completion_tokens={model: _usual_tokens(pool, model, train) for model in pool.models},
     )
+    if not pool.answers_are_recorded:
+        return taught
+    return with_evidence(taught, pool, models, most_records=most_records)
 
 
-def best_three(
+def with_evidence(
+    taught: Fitted, pool: Pool, models: Mapping[str, Model], *, most_records: int = 900
+) -> Fitted:
+    """The same scorers, with the weights of what these models answer."""
+    questions = taught.split.tune[:most_records]
+    records = records_of(pool, taught.scorer, models, questions, taught.completion_tokens)
+    return replace(taught, recorded_weights=fit(recorded_alone(records)), weights=fit(records))
+
+
+def best_three(pool: Pool, questions: Sequence[Question], order: Sequence[str]) -> tuple[str, ...]:
+    """The three whose vote is right most often, best model first; two of a pool of two."""
+    scored = _votes(pool, questions, order, combinations(order, 3))
+    return max(scored, key=lambda one: one[1], default=(tuple(order), 0.0))[0]
+
+
+def best_static(
     pool: Pool,
     questions: Sequence[Question],
     order: Sequence[str],
     *,
-    most_usd: float = float("inf"),
+    costs: Mapping[str, float],
+    most_usd: float,
 ) -> tuple[str, ...]:
-    """The three whose vote is right most often, best model first.
-
-    Where all three differ the first one's answer stands, so the vote is the first one's but where the
-    other two agree against it.
+    """The one model, or the three by vote, that are right most often at that cost; the cheapest where none is.
 
     Args:
         pool: The recorded answers.
         questions: Of the training.
         order: Models, best first.
-        most_usd: What a question may cost on average.
+        costs: What a plain answer of each costs.
+        most_usd: What they may cost together.
+    """
+    singles = ((model,) for model in order)
+    chosen = [
+        names
+        for names in (*singles, *combinations(order, 3))
+        if sum(costs[name] for name in names) <= most_usd
+    ]
+    scored = _votes(pool, questions, order, chosen)
+    cheapest = min(order, key=lambda model: costs[model])
+    return max(scored, key=lambda one: one[1], default=((cheapest,), 0.0))[0]
+
+
+def _votes(
+    pool: Pool,
+    questions: Sequence[Question],
+    order: Sequence[str],
+    chosen: Iterable[tuple[str, ...]],
+) -> Iterator[tuple[tuple[str, ...], float]]:
+    """How often each of some choices is right.
+
+    Where all three differ the first one's answer stands, so the vote is the first one's but where the
+    other two agree against it.
     """
     right = {model: _scores(pool, model, questions) for model in order}
-    said = {model: _codes(pool, model, questions) for model in order}
-    costs = plain_costs(pool, questions)
-    best, best_score = tuple(order[:3]), -1.0
-    for first, second, third in combinations(order, 3):
-        if costs[first] + costs[second] + costs[third] > most_usd:
-            continue
-        agree = said[second] == said[third]
-        score = float(np.where(agree, right[second], right[first]).mean())
-        if score > best_score:
-            best, best_score = (first, second, third), score
-    return best
+    said = _codes(pool, order, questions)
+    for names in chosen:
+        first, *others = names
+        score = right[first]
+        if others:
+            second, third = others
+            score = np.where(said[second] == said[third], right[second], score)
+        yield names, float(score.mean())
 
 
 def plain_costs(pool: Pool, questions: Sequence[Question]) -> dict[str, float]:
@@ -232,16 +265,19 @@ def _scores(pool: Pool, model: str, questions: Sequence[Question]) -> Floats:
     return np.array([known[one.id].score if one.id in known else 0.0 for one in questions])
 
 
-def _codes(pool: Pool, model: str, questions: Sequence[Question]) -> npt.NDArray[np.object_]:
-    """What a model said; what it did not say agrees with nothing."""
-    known = pool.recordings[model]
-    return np.array(
-        [
-            (known[one.id].answer if one.id in known else None) or f"nothing of {model}"
-            for one in questions
-        ],
-        dtype=object,
-    )
+def _codes(
+    pool: Pool, models: Sequence[str], questions: Sequence[Question]
+) -> dict[str, npt.NDArray[np.int64]]:
+    """A number for what each model said; what it did not say agrees with nothing."""
+    numbers: dict[str, int] = {}
+    codes = {}
+    for place, model in enumerate(models, 1):
+        known = pool.recordings[model]
+        said = [known[one.id].answer if one.id in known else None for one in questions]
+        codes[model] = np.array(
+            [-place if not one else numbers.setdefault(one, len(numbers)) for one in said]
+        )
+    return codes
 
 
 def _usual_tokens(pool: Pool, model: str, questions: Sequence[Question]) -> float:

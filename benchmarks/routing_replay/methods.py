@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from benchmarks.routing_replay.evidence import LIMITS
-from benchmarks.routing_replay.fitting import Fitted, best_three, plain_costs
+from benchmarks.routing_replay.fitting import Fitted, best_static, plain_costs
 from benchmarks.routing_replay.loading import Pool, Question
 from benchmarks.routing_replay.names import ALL, MOA_1, MOA_3, ORACLE, SINGLE, STATIC
 from benchmarks.routing_replay.outcomes import Outcome, Run, no_outcome, outcome_of
@@ -146,7 +146,7 @@ class Bench:
         return {
             STATIC: (
                 StaticBestK(crew=crew, order=three),
-                ("static", three[:5]),
+                ("static", 3, three[:5]),
             ),
             "static best 3, aggregator": (
                 StaticBestK(crew=crew, order=three, ends="aggregator"),
@@ -170,9 +170,13 @@ class Bench:
             ),
         }
 
-    def static_within(self, fit: Fitted, most_usd: float) -> tuple[str, ...]:
-        """The best three whose vote costs at most so much in training."""
-        return best_three(self.pool, fit.split.train, fit.order, most_usd=most_usd)
+    def static_within(
+        self, fit: Fitted, most_usd: float, asked: Sequence[Question]
+    ) -> tuple[tuple[str, ...], float]:
+        """The static choice that is right most often in training for at most so much, and its cost, of these."""
+        costs = plain_costs(self.pool, asked)
+        names = best_static(self.pool, fit.split.train, fit.order, costs=costs, most_usd=most_usd)
+        return names, sum(costs[name] for name in names)
 
     def prices(self, fit: Fitted) -> list[float]:
         """What a dollar is worth, for each of `PRICES`."""

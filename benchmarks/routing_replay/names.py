@@ -8,6 +8,7 @@ __all__ = [
     "ABOUT",
     "ALL",
     "CHEAP",
+    "COMPARED",
     "MOA_1",
     "MOA_3",
     "ORACLE",
@@ -20,20 +21,36 @@ __all__ = [
     "TOP_3",
     "WITHIN",
     "is_routed",
+    "within",
 ]
 
 SINGLE, STATIC, ALL = "best single", "static best 3, vote", "plurality of all"
-WITHIN = "static best 3 at our cost"
 MOA_1, MOA_3, ORACLE = "MoA, 1 layer", "MoA, 3 layers", "oracle"
 TOP_1, TOP_3 = "scorer's best", "scorer's best 3, vote"
 RECORDED, SIMULATED = "RouteMoA, one layer", "RouteMoA, layers"
 CHEAP, PAPER = "RouteMoA, cheap", "RouteMoA, paper's knobs"
+COMPARED = (RECORDED, SIMULATED, CHEAP, PAPER)
+"""Each of these has a static rival of its own at its cost."""
+WITHIN = "static at its cost"
+"""Of a comparison: whichever of `within` is of that method."""
+
+
+def within(mine: str) -> str:
+    """The static rival at the cost of one of ours."""
+    return f"static at the cost of {mine}"
+
 
 ABOUT: Mapping[str, str] = {
     SINGLE: "the model that is right most often in training, for everything",
     "best per category": "the same in each category of questions",
     STATIC: "the three whose vote is right most often in training, for everything",
-    WITHIN: "the same among those that cost no more than `RouteMoA, one layer` did in training",
+    **{
+        within(
+            mine
+        ): "the one model, or the three by vote, that is right most often in training among what costs "
+        f"at most 1.1 times what `{mine}` does there"
+        for mine in COMPARED
+    },
     "static best 3, aggregator": "the same three, and the best single model makes one answer of theirs",
     "cascade until 2 agree": "cheap to dear, until two answers are equal",
     "cascade until 3 agree": "cheap to dear, until three are",
@@ -49,8 +66,9 @@ ABOUT: Mapping[str, str] = {
     "of `static best 3, vote`; the answer of the most believed stands",
     SIMULATED: "also layers, exit and aggregator chosen so, with self and peer scores as evidence",
     CHEAP: "width and the worth of a dollar chosen in training: cheapest at no more than a point below "
-    "`static best 3, vote`",
-    PAPER: "3 proposers, up to 3 layers, exit at 0.9, then the best-ranked model aggregates; dollars count for nothing",
+    "`static best 3, vote`; where none is, most accurate at no more than its cost",
+    PAPER: "3 proposers, up to 3 layers, exit at the paper's thresholds (0.805 in pools of less than ten models, else 0.76), "
+    "then the best-ranked model aggregates; dollars count for nothing",
     ORACLE: "the cheapest model that is right, as if one knew",
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.routing_replay.names import ORACLE
 
-__all__ = ["draw", "front"]
+__all__ = ["draw", "front", "is_hollow"]
 
 _INK, _OURS, _OTHERS, _SIMULATED = "#333333", "#d1495b", "#30638e", "#9aa5b1"
 
@@ -24,6 +24,11 @@ def front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         if not best or accuracy > best[-1][1]:
             best.append((cost, accuracy))
     return best
+
+
+def is_hollow(method: Mapping[str, Any]) -> bool:
+    """Whether simulation had more than a little to do with a method's answers, or steered its route."""
+    return bool(method["rests_on_simulation"] > 0.05 or method["uses_simulated_scores"])
 
 
 def draw(results: Mapping[str, Any], path: Path) -> None:
@@ -61,7 +66,7 @@ def draw(results: Mapping[str, Any], path: Path) -> None:
 def _legend(axes: Any, numbers: Mapping[str, int]) -> None:
     notes = (
         "Red: routed; dotted: as dollars count more.",
-        "Hollow: rests on simulated second readings.",
+        "Hollow: rests on simulated second readings or scores.",
         "Grey: what no other method but the oracle beats.",
         "Costs: assumed prices, estimated tokens.",
         "",
@@ -87,10 +92,9 @@ def _panel(axes: Any, title: str, pool: Mapping[str, Any], numbers: Mapping[str,
     )
     for method in methods:
         color = _OURS if method["is_routed"] else _OTHERS
-        is_hollow = method["rests_on_simulation"] > 0.05
         point = (method["usd_per_1000"], method["accuracy"])
         axes.scatter(
-            *point, s=22, color="white" if is_hollow else color, edgecolors=color, zorder=3
+            *point, s=22, color="white" if is_hollow(method) else color, edgecolors=color, zorder=3
         )
         axes.annotate(
             str(numbers[method["name"]]),

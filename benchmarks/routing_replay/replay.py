@@ -10,37 +10,30 @@ from typing import Any
 
 import numpy as np
 import torch
+from benchmarks.routing_replay.choosing import EQUAL, choose
 from benchmarks.routing_replay.encodings import KeptEncoder
 from benchmarks.routing_replay.evidence import LIMITS
 from benchmarks.routing_replay.fitting import Fitted, fitted, split
-from benchmarks.routing_replay.loading import ROUTER, load_pool
-from benchmarks.routing_replay.methods import (
-    PRICES,
-    Bench,
-    Knobs,
-    recorded_knobs,
-    simulated_knobs,
-)
+from benchmarks.routing_replay.loading import ROUTER, Pool, load_pool
+from benchmarks.routing_replay.methods import PRICES, Bench, Knobs
 from benchmarks.routing_replay.names import (
     ABOUT,
     ALL,
-    CHEAP,
+    COMPARED,
     MOA_1,
     MOA_3,
     ORACLE,
     PAPER,
-    RECORDED,
     SIMULATED,
     SINGLE,
     STATIC,
-    TOP_1,
-    TOP_3,
     WITHIN,
     is_routed,
+    within,
 )
 from benchmarks.routing_replay.outcomes import Run, summary
 from benchmarks.routing_replay.simulation import Rules, replaying_models
-from benchmarks.routing_replay.statistics import paired_difference
+from benchmarks.routing_replay.statistics import Difference, paired_difference
 
 from cuda_gym.agents.route_moa.baselines import StaticBestK
 from cuda_gym.agents.route_moa.calibration import calibration_error, hit_at
@@ -48,10 +41,7 @@ from cuda_gym.agents.route_moa.crew import Crew
 from cuda_gym.agents.route_moa.encoders import SentenceEncoder
 from cuda_gym.agents.route_moa.scorer import RidgeScorer
 
-__all__ = ["Extent", "replay"]
-
-EQUAL = 1.1
-"""Costs count as equal up to this factor; a rival at our exact cost is compared besides."""
+__all__ = ["Extent", "measured", "replay"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +63,31 @@ def replay(
 ) -> dict[str, Any]:
     """Measure one pool; plain values, for JSON."""
     torch.set_num_threads(num_threads)
-    start = time.monotonic()
+    start, cpu_start = time.monotonic(), time.process_time()
     pool = load_pool(data, name)
     sentences = SentenceEncoder()
     encoder = KeptEncoder(sentences, [question.text for question in pool.questions], kept)
-    bench = Bench(pool=pool, models=dict(replaying_models(pool, rules)))
+    router_s = _encoding_s(sentences, [question.text for question in pool.questions[:40]])
+    return measured(pool, encoder, extent, rules, router_s=router_s) | {
+        "seconds": round(time.monotonic() - start),
+        "cpu_seconds": round(time.process_time() - cpu_start),
+    }
+
+
+def measured(
+    pool: Pool, encoder: KeptEncoder, extent: Extent, rules: Rules, *, router_s: float
+) -> dict[str, Any]:
+    """Every method on a pool, under every seed.
+
+    Args:
+        pool: The recorded answers.
+        encoder: Of the scorer.
+        extent: How much is measured.
+        rules: Of what is not recorded.
+        router_s: Of encoding a query: the replay takes encodings from a file.
+    """
     replayed = _Replay(
-        bench=bench,
+        bench=Bench(pool=pool, models=dict(replaying_models(pool, rules))),
         encoder=encoder,
         extent=extent,
         runs={},
@@ -87,15 +95,14 @@ def replay(
         chosen=[],
         curve={},
         statics=[],
+        rivals={},
         left_out=[],
     )
     for seed in extent.seeds:
         replayed.seed(seed)
-    tested = [question.text for question in pool.questions[:40]]
-    return replayed.told(router_s=_encoding_s(sentences, tested)) | {
+    return replayed.told(router_s=router_s) | {
         "num_questions": len(pool.questions),
         "num_models": len(pool.models),
-        "seconds": round(time.monotonic() - start),
     }
 
 
@@ -112,6 +119,8 @@ class _Replay:
     curve: dict[str, list[Run]]
     """Three proposers at each price of a dollar."""
     statics: list[frozenset[str]]
+    rivals: dict[str, list[dict[str, Any]]]
+    """The static choice at the cost of each of ours, by seed."""
     left_out: list[int]
     """Of the training, by seed, since the test asks the same."""
 
@@ -129,11 +138,7 @@ class _Replay:
         self._routed(fit)
 
     def told(self, *, router_s: float) -> dict[str, Any]:
-        """Summaries and differences.
-
-        Args:
-            router_s: Of encoding a query: the replay takes encodings from a file.
-        """
+        """Summaries and differences."""
         simulating = {SIMULATED, PAPER}
         has_answers = self.bench.pool.answers_are_recorded
         methods = []
@@ -164,6 +169,7 @@ class _Replay:
             },
             "encoding_ms": 1000 * router_s,
             "chosen": self.chosen,
+            "static_at_its_cost": self.rivals,
             "static_best_3": [sorted(best) for best in self.statics],
             "num_test": len(self.runs[ORACLE][0].questions),
             "num_repeated": self.bench.pool.num_repeated,
@@ -172,46 +178,30 @@ class _Replay:
 
     def _routed(self, fit: Fitted) -> None:
         bench, test = self.bench, fit.split.test
-        tune = fit.split.tune[: self.extent.most_tune]
         has_answers = bench.pool.answers_are_recorded
-        widest = len(bench.pool.models) if has_answers else 1
-
-        def tried(candidates: Sequence[Knobs]) -> list[tuple[Knobs, Run]]:
-            return [
-                (knobs, bench.run(bench.mixture(fit, knobs, in_training=True), tune))
-                for knobs in candidates
-            ]
-
-        usd = bench.prices(fit)
-        one_layer = tried(recorded_knobs(widest, usd[:5]))
-        baselines = bench.baselines(fit)
-        method, key = baselines[STATIC if has_answers else SINGLE]
-        yardstick = bench.run(method, tune, key)
-        best = _most_accurate(one_layer, EQUAL * yardstick.cost_usd)
-        cheap = _cheapest(one_layer, yardstick.accuracy - 0.01)
-        chosen = {RECORDED: best, CHEAP: cheap, TOP_1: Knobs(width=1)}
-        if has_answers:
-            chosen[TOP_3] = Knobs()
-            layers = tried(simulated_knobs(best))
-            chosen[SIMULATED] = _most_accurate(layers, EQUAL * yardstick.cost_usd)
-            chosen[PAPER] = Knobs(max_layers=3, exit_posterior=0.9, with_scores=True)
-            self._static_within(fit, dict(one_layer)[best].cost_usd)
-        for name, knobs in chosen.items():
+        chosen = choose(bench, fit, most_tune=self.extent.most_tune)
+        for name, knobs in chosen.knobs.items():
             self._add(name, bench.run(bench.mixture(fit, knobs), test))
-        for share, price in zip(PRICES, usd, strict=True):
-            mixture = bench.mixture(fit, Knobs(width=min(3, widest), usd=price))
+        for mine, usd in chosen.usd.items():
+            self._static_within(fit, mine, usd)
+        for share, price in zip(PRICES, bench.prices(fit), strict=True):
+            mixture = bench.mixture(fit, Knobs(width=3 if has_answers else 1, usd=price))
             run = bench.run(mixture, test[: self.extent.most_curve])
             self.curve.setdefault(str(share), []).append(run)
-        self.chosen.append({name: asdict(knobs) for name, knobs in chosen.items()})
+        self.chosen.append({name: asdict(knobs) for name, knobs in chosen.knobs.items()})
 
-    def _static_within(self, fit: Fitted, most_usd: float) -> None:
-        """The strongest rival at the same cost: chosen in training, with our cost as its limit."""
+    def _static_within(self, fit: Fitted, mine: str, our_usd: float) -> None:
+        """The strongest static rival of one of ours: chosen in training, at what ours costs there."""
         bench = self.bench
-        three = bench.static_within(fit, most_usd)
-        order = (*three, *(name for name in fit.order if name not in three))
+        tune = fit.split.tune[: self.extent.most_tune]
+        best, usd = bench.static_within(fit, EQUAL * our_usd, tune)
+        order = (*best, *(name for name in fit.order if name not in best))
         crew = Crew(roster=bench.pool.roster, models=bench.models, limits=LIMITS)
-        method = StaticBestK(crew=crew, order=order)
-        self._add(WITHIN, bench.run(method, fit.split.test, ("static", order[:5])))
+        method = StaticBestK(crew=crew, order=order, k=len(best))
+        key = ("static", len(best), order[: len(best) + 2])
+        self._add(within(mine), bench.run(method, fit.split.test, key))
+        rival = {"models": best, "usd_in_training": usd, "our_usd_in_training": our_usd}
+        self.rivals.setdefault(mine, []).append(rival)
 
     def _scorer(self, fit: Fitted, seed: int) -> dict[str, float]:
         """How good the scorer is by itself, beside ridge regression on words and the best single model."""
@@ -246,15 +236,17 @@ class _Replay:
         self.runs.setdefault(name, []).append(run)
 
     def _differences(self) -> dict[str, dict[str, Any]]:
-        ours = [name for name in (RECORDED, SIMULATED, CHEAP, PAPER) if name in self.runs]
-        theirs = [name for name in (STATIC, WITHIN, SINGLE, ALL, MOA_1, MOA_3) if name in self.runs]
-        return {
-            f"{mine} | {other}": asdict(self._difference(mine, other))
-            for mine in ours
-            for other in theirs
-        }
+        theirs = [name for name in (STATIC, SINGLE, ALL, MOA_1, MOA_3) if name in self.runs]
+        found = {}
+        for mine in (name for name in COMPARED if name in self.runs):
+            rivals = {name: name for name in theirs}
+            if within(mine) in self.runs:
+                rivals[WITHIN] = within(mine)
+            for title, other in rivals.items():
+                found[f"{mine} | {title}"] = asdict(self._difference(mine, other))
+        return found
 
-    def _difference(self, mine: str, other: str) -> Any:
+    def _difference(self, mine: str, other: str) -> Difference:
         runs = self.runs[mine]
         return paired_difference(
             [run.scores for run in runs],
@@ -262,22 +254,6 @@ class _Replay:
             [run.questions for run in runs],
             num_resamples=self.extent.num_resamples,
         )
-
-
-def _most_accurate(tried: Sequence[tuple[Knobs, Run]], most_usd: float) -> Knobs:
-    """Of those that cost no more; where none does, the cheapest."""
-    within = [one for one in tried if one[1].cost_usd <= most_usd]
-    if not within:
-        return min(tried, key=lambda one: one[1].cost_usd)[0]
-    return max(within, key=lambda one: (one[1].accuracy, -one[1].cost_usd))[0]
-
-
-def _cheapest(tried: Sequence[tuple[Knobs, Run]], least_accuracy: float) -> Knobs:
-    """Of those that are right often enough; where none is, the one that is most often."""
-    enough = [one for one in tried if one[1].accuracy >= least_accuracy]
-    if not enough:
-        return max(tried, key=lambda one: one[1].accuracy)[0]
-    return min(enough, key=lambda one: one[1].cost_usd)[0]
 
 
 def _encoding_s(encoder: SentenceEncoder, texts: Sequence[str]) -> float:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from benchmarks.routing_replay import simulation
 from benchmarks.routing_replay.bounds import VARIANTS, Bound, bounds
-from benchmarks.routing_replay.names import ABOUT
+from benchmarks.routing_replay.names import ABOUT, CHEAP, MOA_1, MOA_3
+from benchmarks.routing_replay.notes import HEADER, HOW, WHENCE
 
 __all__ = ["page"]
 
@@ -17,26 +20,19 @@ _TITLES = {
     "zeroeval_7_cheap": "ZeroEval, 7 cheap models",
     "llmrouter": "LLMRouter, 9 models",
 }
-_WHENCE = (
-    "Accuracy: from recorded answers. Dollars: list prices (assumed) times tokens (estimated, characters / 4). Seconds: "
-    "modelled from assumed speeds, calls of a layer side by side. *Simulated*: share of questions whose answer "
-    "models had a say in that read other answers, by the rules below; with + simulated self and peer scores "
-    "steered the route too. Layer 2, 3 and aggregator rows are worth no more than these rules."
-)
+_SCORED, _READ = " (simulated scores)", " (simulated)"
 
 
-def page(results: Mapping[str, Any], header: str, rules: str) -> str:
-    """Everything, as Markdown.
+def page(results: Mapping[str, Any]) -> str:
+    """Everything, as Markdown, and the same for the same.
 
     Args:
         results: As they are written to JSON.
-        header: Where and when, and how to measure again.
-        rules: Of the simulation.
     """
     found = bounds(results)
     parts = [
         "# Routing on recorded answers",
-        header,
+        HEADER,
         "![Cost against accuracy](routing.svg)",
         "## What must hold",
         *_bound_tables(found),
@@ -46,7 +42,8 @@ def page(results: Mapping[str, Any], header: str, rules: str) -> str:
     parts += ["## The scorer by itself", _scorers(results["pools"])]
     if sweep := results.get("sweep"):
         parts += ["## Other rules of simulation", *_sweep(sweep)]
-    parts += ["## The methods", _methods(), "## How it was done", _HOW, rules]
+    rules = f"The rules of the simulation:\n\n```text\n{inspect.getdoc(simulation)}\n```"
+    parts += ["## The methods", _methods(), "## How it was done", HOW, rules]
     return "\n\n".join(parts) + "\n"
 
 
@@ -57,13 +54,16 @@ def _bound_tables(found: Sequence[Bound]) -> Iterator[str]:
         if bound.variant:
             by_claim.setdefault((bound.claim, bound.pool), {})[bound.variant] = bound
     rows = [
-        (claim, _TITLES[pool], *(_held(one[variant]) for variant in VARIANTS))
+        (claim, _TITLES[pool], *(_held(one.get(variant)) for variant in VARIANTS))
         for (claim, pool), one in sorted(by_claim.items())
     ]
     yield (
-        "Dollars and seconds rest on assumed prices and speeds, and all figures of both mixtures of agents, of "
-        "`RouteMoA, layers` and of `RouteMoA, paper's knobs` on simulation. Differences of accuracy are in points, with "
-        "the 95 % interval of a paired bootstrap. `RouteMoA, one layer` rests on recorded answers alone."
+        "Dollars and seconds rest on assumed prices and speeds. `RouteMoA, one layer` rests on recorded answers alone; "
+        "what mixtures of agents, `RouteMoA, layers` and `RouteMoA, paper's knobs` do rests on simulation, and is marked. "
+        "Differences of accuracy are in points, with the 95 % interval of a paired bootstrap over questions and seeds; "
+        "behind them, what 1,000 questions cost with ours and with the other. A static choice *at its cost* is the best "
+        "one, or three by vote, that costs at most 1.1 times what that variant does in training. Where we cost more than "
+        "1.1 times the static best three, being better than these is stated and proves nothing."
     )
     yield _table(("claim", "pool", *(f"`{variant}`" for variant in VARIANTS)), rows)
     yield _table(
@@ -76,17 +76,20 @@ def _bound_tables(found: Sequence[Bound]) -> Iterator[str]:
     )
 
 
-def _held(bound: Bound) -> str:
+def _held(bound: Bound | None) -> str:
+    if bound is None:
+        return ""
+    measured = bound.measured + (_READ if bound.is_simulated else "")
     if bound.holds is None:
-        return bound.measured
-    return f"{bound.measured}: {'holds' if bound.holds else '**DOES NOT HOLD**'}"
+        return measured
+    return f"{measured}: {'holds' if bound.holds else '**DOES NOT HOLD**'}"
 
 
 def _pool(pool: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"{pool['num_questions']:,} questions, {pool['num_test']:,} of them tested under each of "
         f"{len(pool['static_best_3'])} seeds. {_left_out(pool)}"
-        f"Static best 3: {_static(pool['static_best_3'])}. {_WHENCE}"
+        f"Static best 3: {_static(pool['static_best_3'])}. {WHENCE} {_commit(pool['measured'])}"
     )
     rows = []
     for method in pool["methods"]:
@@ -119,6 +122,8 @@ def _pool(pool: Mapping[str, Any]) -> Iterator[str]:
     yield _differences(pool["differences"])
     yield _curve(pool["curve"])
     yield _chosen(pool["chosen"])
+    if pool["static_at_its_cost"]:
+        yield _rivals(pool["static_at_its_cost"])
 
 
 def _left_out(pool: Mapping[str, Any]) -> str:
@@ -141,8 +146,9 @@ def _static(statics: Sequence[Sequence[str]]) -> str:
 
 
 def _differences(differences: Mapping[str, Mapping[str, float]]) -> str:
-    ours = list(dict.fromkeys(key.split(" | ")[0] for key in differences))
-    theirs = list(dict.fromkeys(key.split(" | ")[1] for key in differences))
+    ours, theirs = (
+        list(dict.fromkeys(key.split(" | ")[place] for key in differences)) for place in (0, 1)
+    )
     rows = []
     for mine in ours:
         cells = []
@@ -150,10 +156,12 @@ def _differences(differences: Mapping[str, Mapping[str, float]]) -> str:
             found = differences[f"{mine} | {other}"]
             mean, low, high = (100 * found[key] for key in ("mean", "low", "high"))
             cells.append(f"{mean:+.1f} ({low:+.1f} to {high:+.1f})")
-        rows.append((f"**{mine}**", *cells))
-    return "Points of accuracy against others, same questions, 95 % interval:\n\n" + _table(
-        ("", *theirs), rows
+        rows.append((f"**{mine}**{_SCORED if mine in VARIANTS[1:] else ''}", *cells))
+    head = (other + (_READ if other in (MOA_1, MOA_3) else "") for other in theirs)
+    about = (
+        "Points of accuracy against others, same questions, 95 % interval over questions and seeds:"
     )
+    return f"{about}\n\n" + _table(("", *head), rows)
 
 
 def _curve(curve: Sequence[Mapping[str, Any]]) -> str:
@@ -179,7 +187,7 @@ def _curve(curve: Sequence[Mapping[str, Any]]) -> str:
 def _chosen(chosen: Sequence[Mapping[str, Mapping[str, Any]]]) -> str:
     parts = []
     for name in chosen[0]:
-        if name not in (*VARIANTS[:2], "RouteMoA, cheap"):
+        if name not in (*VARIANTS[:2], CHEAP):
             continue
         told = [
             f"width {one[name]['width']}, {one[name]['max_layers']} layer{'s'[: one[name]['max_layers'] - 1]}, "
@@ -223,25 +231,52 @@ def _scorers(pools: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
-def _sweep(sweep: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield (
-        "What the simulated rows would be under other figures of the rules (one seed, some test questions). "
-        "Adoption: how often a model says what most of the answers say that it read. Drift: how often an aggregator "
-        "says what it would have said anyway."
+def _rivals(rivals: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    parts = [
+        f"- `{mine}`: {'; '.join(', '.join(one['models']) for one in by_seed)}"
+        for mine, by_seed in rivals.items()
+    ]
+    return "The static choice at the cost of each, by seed:\n\n" + "\n".join(parts)
+
+
+def _commit(measured: Mapping[str, Any]) -> str:
+    state = "" if measured["is_clean"] else ", with changes that are not in it"
+    return (
+        f"Measured on {measured['date']} with {measured['cores']} cores at commit "
+        f"{measured['commit']}{state}."
     )
-    names = list(sweep[0]["accuracy"])
-    yield _table(
-        ("pool", "adoption", "drift", *names),
-        [
+
+
+def _sweep(sweep: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    about = {
+        "reading": "Adoption: how often a model says what most of the answers say that it read. Drift: how often an "
+        "aggregator says what it would have said anyway.",
+        "scores": "Self and peer: how well such a score tells right answers from wrong ones, as an area under the curve: at "
+        "0.5 it tells nothing. Weights and knobs are chosen anew under each rule. The first two columns use no scores.",
+    }
+    yield (
+        "What simulated rows would be under other figures of the rules: percent right, and $ for 1,000. "
+        f"The mean of {sweep[0]['seeds']} seeds of {sweep[0]['questions']} questions: of a difference, a point or two is chance."
+    )
+    for kind, figures in (("reading", ("adoption", "drift")), ("scores", ("self_auc", "peer_auc"))):
+        names = list(sweep[0][kind][0]["methods"])
+        rows = [
             (
                 _TITLES[one["pool"]],
-                f"{one['adoption']:g}",
-                f"{one['drift']:g}",
-                *(f"{100 * one['accuracy'][name]:.1f}" for name in names),
+                *(f"{rule[figure]:g}" for figure in figures),
+                *_swept(rule, names),
             )
             for one in sweep
-        ],
-    )
+            for rule in one[kind]
+        ]
+        heads = (figure.removesuffix("_auc") for figure in figures)
+        yield f"{about[kind]}\n\n" + _table(("pool", *heads, *names), rows)
+
+
+def _swept(rule: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        one = rule["methods"][name]
+        yield f"{100 * one['accuracy']:.1f}, {one['usd_per_1000']:.3f}"
 
 
 def _methods() -> str:
@@ -255,25 +290,3 @@ def _share(value: float | None) -> str:
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
-
-
-_HOW = """\
-- **Code path.** Every row is the package's own code: `Mixture` and the baselines beside it call replaying models, pay
-  bills and count time alike.
-- **Split.** Half of the questions to train and half to test on, drawn anew for each seed; of LLMRouter its own split. Two
-  thirds of the training questions teach a scorer; the other third gives the posterior's weights and all knobs; then all
-  of them teach the scorer of the test. Test questions choose nothing.
-- **No leaks.** A question that is tested on is not trained on, nor is one that asks the same: by its letters and digits,
-  and of MMLU-Pro by the question and the right option. LLMRouter's own split has 119 of its 500 test questions in its training too
-  (all of GPQA's and HumanEval's, 19 of MBPP's): here they are questions of the test alone.
-- **Knobs.** Tried for one layer: width 1, 2, 3, 5 and the cost of one answer of the best single model counted as 0, 0.001, 0.003,
-  0.01, 0.03 of a right answer. For layers: from there on 1 to 3 of them and an exit at 0.6 or 0.8.
-- **Recorded.** Which answers models gave, whether they are right, how long they are. Answers agree where the data's
-  grader takes them as equal (all right answers do). Two questions of one text are one.
-- **Assumed.** Prices and speeds of models, contexts of 32,768 tokens, a core at $0.05 an hour for the router, which is billed
-  and timed as the others are (its encodings come from a file here, so their measured seconds are added).
-- **Not in the figures.** Hidden reasoning: o1-mini is billed for the text that it shows, so wherever it is called
-  real costs are higher. What sampling adds to Self-MoA. Answers that a better prompt would have got.
-- **LLMRouter** records scores alone: answers cannot be compared, so only choices of one model are measured, with outputs of
-  1,000 characters assumed for all.
-- **Intervals.** A question that is tested under several seeds is drawn with all its tests; 2,000 draws."""

@@ -11,23 +11,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from benchmarks.routing_replay.bounds import bounds
 from benchmarks.routing_replay.encodings import KeptEncoder
 from benchmarks.routing_replay.evidence import LIMITS
 from benchmarks.routing_replay.fitting import LeakedQuestion, Split, best_three, split
 from benchmarks.routing_replay.loading import (
     POOLS,
     Pool,
-    Question,
-    Recording,
     data_folder,
     load_pool,
 )
-from benchmarks.routing_replay.names import PAPER, RECORDED, SIMULATED, STATIC, WITHIN
 from benchmarks.routing_replay.outcomes import outcome_of
 from benchmarks.routing_replay.picture import front
 from benchmarks.routing_replay.simulation import Rules, answer_in, replaying_models, written
-from benchmarks.routing_replay.statistics import paired_difference
+from tests.benchmarks.letters import MODELS, pool
 
 from cuda_gym.agents.route_moa.answers import Answer
 from cuda_gym.agents.route_moa.baselines import ClassicalMoA, StaticBestK
@@ -35,38 +31,6 @@ from cuda_gym.agents.route_moa.crew import Crew
 from cuda_gym.agents.route_moa.encoders import TfidfEncoder, Vectors
 from cuda_gym.agents.route_moa.judges import read_reply
 from cuda_gym.agents.route_moa.prompts import Step, compose
-from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed
-from cuda_gym.models.model import Prices
-
-MODELS = ("good", "fair", "poor")
-SAID = {"good": "AAAB", "fair": "ABAA", "poor": "BBA-"}
-"""Of four questions, all with the right answer A; - is nothing."""
-
-
-def pool(repeats: int = 1) -> Pool:
-    questions = tuple(
-        Question(id=str(number), text=f"Question {number}?", category="letters")
-        for number in range(4 * repeats)
-    )
-    recordings = {
-        model: {
-            question.id: Recording(
-                answer=None if said == "-" else said, score=float(said == "A"), output_chars=200
-            )
-            for question, said in zip(questions, SAID[model] * repeats, strict=True)
-        }
-        for model in MODELS
-    }
-    entries = tuple(
-        RosterEntry(
-            name=name,
-            prices=Prices(input_usd_per_million=1.0, output_usd_per_million=2.0),
-            speed=Speed(first_token_s=0.5, tokens_per_s=50.0),
-            context_tokens=16_384,
-        )
-        for name in MODELS
-    )
-    return Pool(name="letters", questions=questions, recordings=recordings, roster=Roster(entries))
 
 
 def crew(rules: Rules) -> Crew:
@@ -236,39 +200,8 @@ def test_vectors_that_another_encoder_made_are_made_anew(tmp_path: Path) -> None
         assert kept.encode(texts).tolist() == encoder.encode(texts).tolist()
 
 
-def test_one_method_does_not_differ_from_itself() -> None:
-    scores = [[1.0, 0.0, 1.0]]
-    found = paired_difference(scores, scores, [["a", "b", "c"]])
-    assert (found.mean, found.low, found.high) == (0.0, 0.0, 0.0)
-
-
-def test_a_question_tested_twice_is_no_second_question() -> None:
-    random = np.random.default_rng(0)
-    ours, theirs = random.random(50).round().tolist(), random.random(50).round().tolist()
-    ids = [str(number) for number in range(50)]
-    once = paired_difference([ours], [theirs], [ids])
-    thrice = paired_difference([ours] * 3, [theirs] * 3, [ids] * 3)
-    assert thrice.high - thrice.low == pytest.approx(once.high - once.low)
-
-
 def test_the_front_leaves_out_what_is_dearer_and_no_better() -> None:
     assert front([(3.0, 0.7), (2.0, 0.5), (1.0, 0.6)]) == [(1.0, 0.6), (3.0, 0.7)]
-
-
-def test_a_bound_that_is_missed_is_told() -> None:
-    lost = {"mean": -0.03, "low": -0.05, "high": -0.01}
-    result = {
-        "name": "zeroeval_7_cheap",
-        "methods": [{"name": name} for name in (RECORDED, SIMULATED, PAPER)],
-        "differences": {
-            f"{mine} | {other}": lost
-            for mine in (RECORDED, SIMULATED, PAPER)
-            for other in (STATIC, WITHIN)
-        },
-        "scorer": {"learned_hit_3": 0.98},
-    }
-    found = bounds({"pools": {"zeroeval_7_cheap": result}})
-    assert [bound.holds for bound in found] == [False] * 12 + [True]
 
 
 @pytest.mark.skipif(
