@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from cuda_gym.errors import Refused
+from cuda_gym.judge.toolchains.cuda_on_cpu import runtime
 from cuda_gym.judge.toolchains.library_rules import require_own_work
+from cuda_gym.judge.toolchains.reaching_symbols import reaching_out
 
 WEAK = 'extern "C" __attribute__((weak)) '
 
@@ -49,6 +52,13 @@ def test_what_launchers_need_is_allowed(
     source: str, allowed: tuple[str, ...], tmp_path: Path
 ) -> None:
     require_own_work(compiled(source, tmp_path), allowed)
+
+
+def test_whatever_the_harness_asks_of_its_runtime_is_refused_to_others() -> None:
+    asked = re.findall(r"cuda_on_cpu_\w+", Path(str(runtime.__file__)).read_text())
+    assert "cuda_on_cpu_set_num_threads" in asked
+    assert [name for name in asked if reaching_out(name) is None] == []
+    assert reaching_out("cuda_on_cpu_launch") is None
 
 
 def compiled(source: str, folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """The symbols by which compiled code reaches out of itself: names of C, and what libraries of C++ call them.
 
-Covered: look-ups by name, machine code that is brought along or made, other processes, sockets, threads. Not
+Covered: what the judge asks of its own runtime, look-ups by name, machine code that is brought along or made, other processes, sockets, threads. Not
 covered: system calls made by hand, and functions that are looked up while it runs.
 """
 
@@ -11,6 +11,13 @@ import re
 __all__ = ["reaching_out"]
 
 _REASONS = (
+    (
+        re.compile(
+            r"cuda_on_cpu_(?:answer_quit|check_blocks|check_memory|findings|install_fault_handler|kernel_time"
+            r"|num_launches|poison_shared_memory|set_num_threads|take_error|time_kernels|unwritten_bytes)"
+        ),
+        "is there for the judge: a submission has as many threads as torch, and is watched",
+    ),
     (
         re.compile(r"(?:__libc_)?(?:dlm?open|dlv?sym)(?:_mode)?|_ZN2at14DynamicLibrary\w+"),
         "looks up what the judge did not compile",
