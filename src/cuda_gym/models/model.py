@@ -18,6 +18,7 @@ __all__ = [
     "Message",
     "Model",
     "Prices",
+    "Role",
     "ToolCall",
     "Usage",
 ]
@@ -96,6 +97,18 @@ class Limits:
     """Of the whole call, repetitions included."""
     temperature: float | None = None
     """None leaves it to the server."""
+
+    def within(self, outer: Limits) -> Limits:
+        """These, as far as others allow; the temperature is the others' where these leave it open.
+
+        >>> Limits(max_tokens=9000).within(Limits(timeout_s=5.0, temperature=0.5))
+        Limits(max_tokens=4096, timeout_s=5.0, temperature=0.5)
+        """
+        return Limits(
+            max_tokens=min(self.max_tokens, outer.max_tokens),
+            timeout_s=min(self.timeout_s, outer.timeout_s),
+            temperature=outer.temperature if self.temperature is None else self.temperature,
+        )
 
 
 DEFAULT_LIMITS = Limits()

@@ -39,6 +39,7 @@ class NoAnswer(ModelUnavailable):
         super().__init__(message)
         self.bill = bill
         """Of what was called in vain."""
+        self.usage = bill.total.usage
 
     def __reduce__(self) -> tuple[type[NoAnswer], tuple[str, Bill]]:
         return type(self), (str(self), self.bill)

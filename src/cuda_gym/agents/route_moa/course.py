@@ -9,7 +9,7 @@ Not covered: the aggregator, which follows where no answer stands.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from cuda_gym.agents.route_moa.agreement import group, shares, unanimous
@@ -26,7 +26,7 @@ from cuda_gym.agents.route_moa.bill import Bill, router_line
 from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.crew import Crew, Proposed
 from cuda_gym.agents.route_moa.judges import Assessment, assess
-from cuda_gym.agents.route_moa.ledger import Ledger
+from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.plan import MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights, update
 from cuda_gym.agents.route_moa.prompts import Step
@@ -46,6 +46,7 @@ class Course:
         scorer: Rates them by the query.
         weights: Of the evidence that answers give.
         plan: How to go about it.
+        topic: What the scorer reads; None is the query.
 
     Raises:
         ContextExceeded: the query is longer than every model reads.
@@ -59,6 +60,7 @@ class Course:
         *,
         weights: PosteriorWeights,
         plan: MixturePlan,
+        topic: str | None = None,
     ) -> None:
         self.query = query
         self.ledger = Ledger(plan.budget)
@@ -68,7 +70,7 @@ class Course:
         self._router_s = 0.0
         started = time.perf_counter()
         self._readers = frozenset(crew.readers(query))
-        self._prior = _whole(scorer.score(query), crew.roster.names)
+        self._prior = _whole(scorer.score(query if topic is None else topic), crew.roster.names)
         self._beliefs: Mapping[str, Belief] = self._prior
         self._failed: dict[str, str] = {}
         self._records: list[LayerRecord] = []
@@ -132,9 +134,11 @@ class Course:
         router = router_line(self._crew.roster.router, self._router_s)
         return Bill(lines=(router,)) + self.ledger.bill
 
-    def aggregators(self) -> tuple[str, ...]:
-        """Models to make one answer of the last layer's, best first; empty where none fits the budget."""
-        return tuple(one.model for one in self._ranked(Step.AGGREGATE))
+    def aggregations(self) -> Iterator[Call]:
+        """Calls that make one answer of the last layer's, by the best model first; none where none fits the budget."""
+        names = [one.model for one in self._ranked(Step.AGGREGATE)]
+        texts = [proposal.text for proposal in self.last]
+        return self._crew.calls(names, Step.AGGREGATE, self.query, texts)
 
     def stands(self, proposal: Proposal, exit_reason: ExitReason) -> Answer:
         """A proposal as what the user gets."""

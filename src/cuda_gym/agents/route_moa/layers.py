@@ -10,16 +10,15 @@ that is an error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from cuda_gym.agents.route_moa.agreement import Same, same_answer
 from cuda_gym.agents.route_moa.answers import Answer, Scorer
 from cuda_gym.agents.route_moa.calls import NoAnswer, call_side_by_side
 from cuda_gym.agents.route_moa.course import Course
 from cuda_gym.agents.route_moa.crew import Crew, plain_answer
-from cuda_gym.agents.route_moa.ledger import Call
 from cuda_gym.agents.route_moa.plan import MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights
-from cuda_gym.agents.route_moa.prompts import Step
 from cuda_gym.agents.route_moa.roster import Roster
 from cuda_gym.agents.route_moa.streaming import stream_one
 from cuda_gym.models.model import Completion, Model
@@ -70,20 +69,32 @@ class Mixture:
         """As a method among others."""
         return "RouteMoA"
 
-    def answer(self, query: str) -> Answer:
+    @property
+    def plan(self) -> MixturePlan:
+        """How it goes about a query, if nothing else is said."""
+        return self._plan
+
+    def answer(
+        self, query: str, *, topic: str | None = None, plan: MixturePlan | None = None
+    ) -> Answer:
         """Answer one query.
+
+        Args:
+            query: What the models read.
+            topic: What the scorer reads, such as the last message of a conversation; None is the query.
+            plan: For this query; None is the mixture's own.
 
         Raises:
             NoAnswer: no model gave an answer; the bill so far is in its `bill`.
             ContextExceeded: the query is longer than every model reads; nothing was called.
             BudgetExceeded: no call is expected to fit into the budget; nothing was called.
         """
-        course = self._set_out(query)
+        course = self._set_out(query, topic, plan)
         exit_reason, standing = course.run()
         if standing is not None:
             return course.stands(standing, exit_reason)
         called = call_side_by_side(
-            self._aggregations(course),
+            course.aggregations(),
             wanted=1,
             ledger=course.ledger,
             roster=self._crew.roster,
@@ -94,18 +105,25 @@ class Mixture:
             return course.made(plain_answer(completion.text), exit_reason, completion)
         return course.stands(course.best, exit_reason if called.failed else "budget")
 
-    def stream(self, query: str) -> Iterator[str | Answer]:
+    def stream(
+        self, query: str, *, topic: str | None = None, plan: MixturePlan | None = None
+    ) -> Iterator[str | Answer]:
         """Pieces of the final answer as they come, then the answer as `answer` would have given it.
 
         Where one answer stands it is one piece. The pieces together are the answer's text, but for
         white space around it.
+
+        Args:
+            query: As for `answer`.
+            topic: As for `answer`.
+            plan: As for `answer`.
 
         Raises:
             NoAnswer: as `answer`; or the aggregator broke off in the middle.
             ContextExceeded: as `answer`.
             BudgetExceeded: as `answer`.
         """
-        course = self._set_out(query)
+        course = self._set_out(query, topic, plan)
         exit_reason, standing = course.run()
         if standing is not None:
             yield standing.text
@@ -114,7 +132,7 @@ class Mixture:
         calls_before = len(course.bill.lines)
         try:
             for item in stream_one(
-                self._aggregations(course), ledger=course.ledger, billed_for="aggregator"
+                course.aggregations(), ledger=course.ledger, billed_for="aggregator"
             ):
                 if isinstance(item, Completion):
                     yield course.made(item.text.strip(), exit_reason, item)
@@ -126,9 +144,13 @@ class Mixture:
         yield course.best.text
         yield course.stands(course.best, exit_reason if has_failed else "budget")
 
-    def _set_out(self, query: str) -> Course:
-        return Course(query, self._crew, self._scorer, weights=self._weights, plan=self._plan)
-
-    def _aggregations(self, course: Course) -> Iterator[Call]:
-        texts = [proposal.text for proposal in course.last]
-        return self._crew.calls(course.aggregators(), Step.AGGREGATE, course.query, texts)
+    def _set_out(self, query: str, topic: str | None, plan: MixturePlan | None) -> Course:
+        crew = self._crew if plan is None else replace(self._crew, limits=plan.limits)
+        return Course(
+            query,
+            crew,
+            self._scorer,
+            weights=self._weights,
+            plan=plan or self._plan,
+            topic=topic,
+        )

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from cuda_gym.agents.route_moa.conversation import last_of, prompt_of
 from cuda_gym.errors import CudaGymError, did_you_mean
+from cuda_gym.models.model import Message, Role
 
 __all__ = ["MIXTURE", "ChatRequest", "RequestError", "read_request"]
 
@@ -50,7 +52,12 @@ _HONOURED = frozenset(
     | {"temperature"}
 )
 
-_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
 
 
 class RequestError(CudaGymError):
@@ -151,20 +158,17 @@ def _read_messages(messages: Any) -> tuple[str, str]:
     if not isinstance(messages, list) or not messages:
         raise RequestError("'messages' is a list of at least one message.", param="messages")
     turns = [_read_message(message, index) for index, message in enumerate(messages)]
-    role, query = turns[-1]
+    role, query = turns[-1].role, last_of(turns)
     if role != "user" or not query.strip():
         raise RequestError(
             f"The last message is what the mixture answers: it is the user's and has text; this one's "
             f"role is {role!r} and it has {len(query):,} characters.",
             param=f"messages[{len(turns) - 1}]",
         )
-    if len(turns) == 1:
-        return query, query
-    earlier = "\n\n".join(f"[{role}]\n{text}" for role, text in turns[:-1])
-    return query, f"Earlier in this conversation:\n\n{earlier}\n\nNow answer this:\n\n{query}"
+    return query, prompt_of(turns)
 
 
-def _read_message(message: Any, index: int) -> tuple[str, str]:
+def _read_message(message: Any, index: int) -> Message:
     where = f"messages[{index}]"
     if not isinstance(message, dict):
         raise RequestError(f"{where} is an object; got {type(message).__name__}.", param=where)
@@ -180,7 +184,7 @@ def _read_message(message: Any, index: int) -> tuple[str, str]:
             f"{where} has a content that is no text: a mixture reads a string, or parts of the type 'text'.",
             param=f"{where}.content",
         )
-    return _ROLES[role], text
+    return Message(role=_ROLES[role], content=text)
 
 
 def _text_of(content: Any) -> str | None:
