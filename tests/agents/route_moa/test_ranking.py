@@ -238,3 +238,9 @@ def test_nobody_is_on_the_front_whom_another_beats_in_all() -> None:
 def test_of_two_alike_both_are_on_the_front() -> None:
     twins = (place("a", 0.5, usd=1.0), place("b", 0.5, usd=1.0))
     assert pareto_front(twins) == twins
+
+
+def test_a_model_that_is_hardly_known_is_tried_alone_though_another_beats_it_otherwise() -> None:
+    known, unknown = place("known", 0.6, usd=0.1), place("unknown", 0.6, usd=0.2, bonus=0.2)
+    assert chosen(unknown, known, width=1) == ["unknown"]
+    assert pareto_front([unknown, known]) == (unknown, known)

@@ -185,7 +185,7 @@ def choose_layer(
 
 
 def pareto_front(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
-    """Those that no other beats in being right, cost and latency at once, in their order.
+    """Those that no other beats in being right, bonus, cost and latency at once, in their order.
 
     One beats another that is nowhere better and somewhere worse; of two alike both stay.
     """
@@ -296,5 +296,5 @@ def _together_s(calls: Sequence[Ranked], roster: Roster | None) -> float:
 
 def _beats(one: Ranked, other: Ranked) -> bool:
     cheaper_usd, faster_s = other.cost_usd - one.cost_usd, other.latency_s - one.latency_s
-    better = (one.right - other.right, cheaper_usd, faster_s)
+    better = (one.right - other.right, one.bonus - other.bonus, cheaper_usd, faster_s)
     return min(better) >= 0 and max(better) > 0
