@@ -1,25 +1,26 @@
 """The mixture that answers one request: its models stop with it, and its scorer reads the last message alone.
 
 Covered: a roster whose models are endpoints, limits of a request within those of the server, a server without a
-scorer. Not covered: speeds that follow what is measured while serving.
+scorer, and what answers tell of the models' speeds. Not covered: a change of the roster while serving.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
-from cuda_gym.agents.route_moa.answers import Belief, Scorer
+from cuda_gym.agents.route_moa.answers import Answer, Belief, Scorer
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights
 from cuda_gym.agents.route_moa.roster import Roster, RosterEntry
+from cuda_gym.agents.route_moa.serving.experience import Experience
 from cuda_gym.agents.route_moa.serving.request import ChatRequest
 from cuda_gym.agents.route_moa.serving.stoppable import Stoppable
 from cuda_gym.agents.route_moa.serving.work import OpenMixture
-from cuda_gym.errors import MissingTool, RosterError
+from cuda_gym.errors import BudgetExceeded, MissingTool, RosterError
 from cuda_gym.models.model import Limits, Model
 from cuda_gym.models.openai import OpenAIModel
 from cuda_gym.models.retries import Retries
@@ -78,35 +79,74 @@ def opener_of(
         weights: Of the evidence that answers give.
         plan: How to go about a request; the request's own limits hold within these.
     """
+    experience = Experience(roster)
 
-    def open_mixture(request: ChatRequest, stop: threading.Event) -> Mixture:
-        return Mixture(
-            roster,
-            {name: Stoppable(model, stop) for name, model in models.items()},
-            _LastMessage(scorer, request.query),
-            weights=weights,
-            plan=replace(plan, limits=_limits_of(request, plan.limits)),
-        )
+    def open_mixture(request: ChatRequest, stop: threading.Event) -> _Opened:
+        def make() -> Mixture:
+            return Mixture(
+                experience.roster,
+                {name: Stoppable(model, stop) for name, model in models.items()},
+                _Experienced(scorer, experience),
+                weights=weights,
+                plan=replace(plan, limits=_limits_of(request, plan.limits)),
+                completion_tokens=experience.completion_tokens,
+            )
+
+        return _Opened(make, request.query, experience)
 
     return open_mixture
 
 
-class _LastMessage:
-    """Rates models by the last message, where they are asked with the whole conversation."""
+class _Experienced:
+    """A scorer, and how often its models were asked since."""
 
-    def __init__(self, scorer: Scorer, message: str) -> None:
+    def __init__(self, scorer: Scorer, experience: Experience) -> None:
         self._scorer = scorer
-        self._message = message
+        self._experience = experience
 
     def score(self, query: str) -> Mapping[str, Belief]:
-        del query
-        return self._scorer.score(self._message)
+        return self._experience.seen(self._scorer.score(query))
+
+
+class _Opened:
+    """A mixture that routes by the last message, and whose answers teach the server.
+
+    Where by what was learnt nothing fits the budget, and nothing was called, it is made anew without that.
+    """
+
+    def __init__(self, make: Callable[[], Mixture], topic: str, experience: Experience) -> None:
+        self._make = make
+        self._topic = topic
+        self._experience = experience
+
+    def answer(self, query: str) -> Answer:
+        try:
+            answer = self._make().answer(query, topic=self._topic)
+        except BudgetExceeded:
+            if not self._experience.forget():
+                raise
+            answer = self._make().answer(query, topic=self._topic)
+        self._experience.learn_from(answer)
+        return answer
+
+    def stream(self, query: str) -> Iterator[str | Answer]:
+        try:
+            yield from self._pieces(query)
+        except BudgetExceeded:
+            if not self._experience.forget():
+                raise
+            yield from self._pieces(query)
+
+    def _pieces(self, query: str) -> Iterator[str | Answer]:
+        for item in self._make().stream(query, topic=self._topic):
+            if isinstance(item, Answer):
+                self._experience.learn_from(item)
+            yield item
 
 
 def _limits_of(request: ChatRequest, limits: Limits) -> Limits:
-    max_tokens = min(request.max_tokens or limits.max_tokens, limits.max_tokens)
-    temperature = limits.temperature if request.temperature is None else request.temperature
-    return replace(limits, max_tokens=max_tokens, temperature=temperature)
+    asked = replace(limits, temperature=request.temperature)
+    return replace(asked, max_tokens=request.max_tokens or limits.max_tokens).within(limits)
 
 
 def _endpoint(entry: RosterEntry) -> OpenAIModel:
