@@ -52,6 +52,9 @@ MODELS: dict[str, Submission] = {
         _RIGHT,
         top="import torch\ntorch.backends.cuda.matmul.allow_tf32 = True\n"
             "torch.backends.cudnn.benchmark = True\ntorch.set_grad_enabled(False)\n"),
+    "asks torch for what loads more of Python": model_with(
+        _RIGHT,
+        top="import cProfile\nimport torch\nimport torch._dynamo\ntorch.use_deterministic_algorithms(True)\n"),
     "reads the environment for a debug switch": model_with(
         f"if DEBUG:\n    print(x.shape)\n{_RIGHT}",
         top="import os\nimport sys\nDEBUG = os.environ.get('DEBUG') == '1' or 'pdb' in sys.modules\n"),

@@ -9,8 +9,9 @@ from tests.fake_driver import driver
 
 from cuda_gym.core.device import Device
 from cuda_gym.errors import MissingTool
+from cuda_gym.judge import device_facts
 from cuda_gym.judge.device_facts import DeviceFacts, facts_of
-from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN
+from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN, REMAPPING_CPU_PLAN
 
 
 def facts(folder: Path, device: str = "cuda", **told: str) -> DeviceFacts:
@@ -45,6 +46,16 @@ def test_the_processor_is_disturbed_by_compilers() -> None:
     cpu = facts_of(Device.parse("cpu"))
     assert cpu.host_disturbs
     assert (cpu.plan, cpu.address_bytes) == (CPU_PLAN, 0)
+
+
+def test_where_contents_are_mapped_anew_the_fingerprint_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = facts_of(Device.parse("cpu"))
+    monkeypatch.setattr(device_facts, "seals_future_writes", lambda: False)
+    other = facts_of(Device.parse("cpu"))
+    assert other.plan == REMAPPING_CPU_PLAN
+    assert other.transport != usual.transport
 
 
 def test_a_gpu_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ class Explained:
 
 
 _NAMES = (
-    "rules of the text", "build", "walls", "hidden draws", "form, and inputs", "launches", "memory",
-    "race", "the judge's clock", "floor", "kernels", "device",
+    "rules of the text", "build", "walls", "import and calls", "hidden draws", "form, and inputs",
+    "kernels alone", "memory", "race", "the judge's clock", "floor", "kernels", "device",
 )  # fmt: skip
 
 
@@ -120,11 +120,14 @@ def _about_draws(findings: Findings, outcome: Outcome) -> Iterator[Explained]:
             "what is allowed"
         )
         yield _passed("hidden draws", found)
+        yield _passed("import and calls", "imported, constructed, and called for every draw")
         yield _passed("form, and inputs", "shape, dtype and device are due; inputs are unchanged")
-        yield _passed("launches", "a kernel was launched for every output")
+        yield _passed(
+            "kernels alone", "a kernel was launched for every output, and no operator called"
+        )
     elif outcome is not Outcome.MACHINE_ERROR:
-        kind = "launches" if outcome is Outcome.REFUSED else "form, and inputs"
-        yield _failed(kind if outcome is not Outcome.TIMEOUT else "hidden draws", findings.summary)
+        kinds = {Outcome.REFUSED: "kernels alone", Outcome.WRONG: "form, and inputs"}
+        yield _failed(kinds.get(outcome, "import and calls"), findings.summary)
 
 
 def _around_the_race(verdict: Verdict, timing: Timing) -> Iterator[Explained]:

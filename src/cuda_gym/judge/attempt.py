@@ -197,6 +197,7 @@ class Attempt:
         # by somebody who wants to time.
         begun = self._head_start or HeadStart(self._task, means, self._seed)
         self._candidate = begun.candidate()
+        self.isolation = self._candidate.isolation  # known before anything of the submission runs
         message = load_message(
             self._task,
             self._submission,
@@ -206,7 +207,6 @@ class Attempt:
         )
         with means.lock.shared():
             self._loaded = self._candidate.load(message, deadline_s=means.deadlines.load_s)
-        self.isolation = self._candidate.isolation
         with means.host_work():
             self._candidate.forbid(deadline_s=means.deadlines.load_s)
 

@@ -39,9 +39,10 @@ def facts_of(device: Device) -> DeviceFacts:
         MissingTool: there is no such GPU.
     """
     if device.kind == "cpu":
+        writes_again = seals_future_writes()
         return DeviceFacts(
-            plan=CPU_PLAN if seals_future_writes() else REMAPPING_CPU_PLAN,
-            transport="sealed memfd",
+            plan=CPU_PLAN if writes_again else REMAPPING_CPU_PLAN,
+            transport="sealed memfd" if writes_again else "sealed memfd, mapped anew",
             address_bytes=0,
             host_disturbs=True,
             ends_disturb=False,

@@ -100,6 +100,7 @@ _LIBRARIES = (
     _Library("libtorch_cpu.so", ".dynsym", (b"_ZN6fbge", b"_ZNK6fbg"), (), 1 << 14),
     _Library("openblas", ".dynsym", (b"scipy_", b"cblas_"), (), 1 << 14),
     _Library("_multiarray_umath", ".symtab", (b"FLOAT_", b"DOUBLE_", b"HALF_"), (), 1),
+    _Library("_pocketfft_umath", ".symtab", (b"_ZNK9poc",), (), 1),
 )
 _LONGEST_BEGINNING = 8
 

@@ -13,6 +13,7 @@ ends all of it, and ends like the candidate ended. The zygote ends when the judg
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import select
 import shutil
@@ -245,6 +246,12 @@ def main() -> None:
     import cuda_gym.judge.sandbox.candidate
     import cuda_gym.judge.sandbox.cpu_worker
     import cuda_gym.judge.sandbox.cuda_worker  # noqa: F401
+
+    # A candidate can load no native module any more, and torch imports these at the first use of a flag.
+    for name in ("_lsprof", "termios", "numpy.fft"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
     from cuda_gym.judge.sandbox.closed_code import find_code
     from cuda_gym.judge.sandbox.torch_operators import kernels_to_refuse
 
