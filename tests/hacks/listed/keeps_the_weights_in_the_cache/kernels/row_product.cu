@@ -16,22 +16,32 @@ __global__ void row_product_kernel(float* out, const float* x, const float* weig
     }
 }
 
+static size_t most_of(cudaDeviceAttr attribute, size_t wanted) {
+    int most = 0;
+    cudaDeviceGetAttribute(&most, attribute, 0);
+    return wanted < (size_t)most ? wanted : (size_t)most;
+}
+
 extern "C" void row_product(float* out, const float* x, const float* weight, int rows, int inner, int columns,
                             cudaStream_t stream) {
     static bool is_set = false;
     if (!is_set) {
-        cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, (size_t)48 << 20);
+        cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, most_of(cudaDevAttrMaxPersistingL2CacheSize, (size_t)48 << 20));
         is_set = true;
     }
-    cudaStreamAttrValue wanted = {};
-    wanted.accessPolicyWindow.base_ptr = const_cast<float*>(weight);
-    int most = 0;
-    cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, 0);
-    const size_t num_bytes = (size_t)columns * inner * sizeof(float);
-    wanted.accessPolicyWindow.num_bytes = num_bytes < (size_t)most ? num_bytes : (size_t)most;
-    wanted.accessPolicyWindow.hitRatio = 1.0f;
-    wanted.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
-    wanted.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
-    cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &wanted);
-    row_product_kernel<<<columns, 128, 0, stream>>>(out, x, weight, rows, inner, columns);
+    cudaLaunchAttribute wanted = {};
+    wanted.id = cudaLaunchAttributeAccessPolicyWindow;
+    cudaAccessPolicyWindow& window = wanted.val.accessPolicyWindow;
+    window.base_ptr = const_cast<float*>(weight);
+    window.num_bytes = most_of(cudaDevAttrMaxAccessPolicyWindowSize, (size_t)columns * inner * sizeof(float));
+    window.hitRatio = 1.0f;
+    window.hitProp = cudaAccessPropertyPersisting;
+    window.missProp = cudaAccessPropertyStreaming;
+    cudaLaunchConfig_t how = {};
+    how.gridDim = dim3(columns);
+    how.blockDim = dim3(128);
+    how.stream = stream;
+    how.attrs = &wanted;
+    how.numAttrs = 1;
+    cudaLaunchKernelEx(&how, row_product_kernel, out, x, weight, rows, inner, columns);
 }
