@@ -169,6 +169,44 @@ def test_a_roster_that_cannot_be_used_is_told(
     assert "none.toml" in told
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (("model-0", "model-1", "other"), None),
+        (
+            ("model-1", "other"),
+            "The scorer knows 1 of the 2 models; the others count as average ones.",
+        ),
+        (("other",), "The scorer knows none of the 2 models"),
+    ],
+)
+def test_models_that_a_scorer_was_not_trained_with_are_told(
+    names: tuple[str, ...],
+    told: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    queries = [f"question {number}" for number in range(20)]
+    RidgeScorer.fit(queries, [[1.0] * len(names)] * 20, names).save(tmp_path)
+    roster = roster_of(tmp_path, *["http://127.0.0.1:9/v1"] * 2)
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # it ends after what it says first
+        port = str(taken.getsockname()[1])
+        main(["serve", "--roster", str(roster), "--scorer", str(tmp_path), "--port", port])
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Nothing can listen" in said
+    assert "The scorer knows" not in said if told is None else told in said
+
+
+def test_a_damaged_scorer_is_told_before_anything_is_served(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    roster = roster_of(tmp_path, "http://127.0.0.1:9/v1")
+    (tmp_path / "scorer.json").write_text("{}")
+    assert main(["serve", "--roster", str(roster), "--scorer", str(tmp_path)]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"The scorer in {tmp_path} cannot be read".replace(" ", "") in told.replace(" ", "")
+
+
 def test_a_port_that_is_taken_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     roster = roster_of(tmp_path, "http://127.0.0.1:9/v1")
     with socket.create_server(("127.0.0.1", 0)) as taken:

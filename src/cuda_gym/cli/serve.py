@@ -30,6 +30,8 @@ __all__ = ["Serve"]
 
 _WEIGHTS = "posterior.json"
 """In a scorer's folder, where its owner has put it: of `PosteriorWeights.save`."""
+_NO_SCORER = """\
+There is no --scorer: every model is believed in alike, so the cheapest are asked first, whatever the question."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +71,7 @@ class Serve:
     seconds_weight: float = 0.0
     """Which share of right answers is given up to save a second a request."""
     exploration: float = 0.0
-    """How much a model gains of which little is known."""
+    """How much a model gains of which little is known; less with each answer that it gives while this serves."""
     max_tokens: int = 4096
     """Of each call's answer; a request may ask for less."""
     timeout_s: float = 120.0
@@ -91,7 +93,7 @@ class Serve:
         roster = Roster.from_toml(self.roster)
         key = self._key()
         models = endpoints_of(roster)
-        scorer, weights = self._scorer_and_weights(roster)
+        scorer, weights = self._scorer_and_weights(roster, screen)
         service = Service(
             opener_of(roster, models, scorer, weights=weights, plan=self._plan()),
             model_names=roster.names,
@@ -159,16 +161,23 @@ class Serve:
             limits=Limits(max_tokens=self.max_tokens, timeout_s=self.timeout_s),
         )
 
-    def _scorer_and_weights(self, roster: Roster) -> tuple[Scorer, PosteriorWeights]:
+    def _scorer_and_weights(
+        self, roster: Roster, screen: Screen
+    ) -> tuple[Scorer, PosteriorWeights]:
         from cuda_gym.agents.route_moa.posterior import AGREEMENT_ALONE, PosteriorWeights
         from cuda_gym.agents.route_moa.scorer import load_scorer
         from cuda_gym.agents.route_moa.serving.opening import EqualScorer
 
         if self.scorer is None:
+            screen.note(_NO_SCORER)
             return EqualScorer(roster.names), AGREEMENT_ALONE
-        scorer = load_scorer(self.scorer).with_models(roster.names)
-        weights = self.scorer / _WEIGHTS
-        return scorer, PosteriorWeights.load(weights) if weights.is_file() else AGREEMENT_ALONE
+        scorer = load_scorer(self.scorer)
+        file = self.scorer / _WEIGHTS
+        weights = PosteriorWeights.load(file) if file.is_file() else AGREEMENT_ALONE
+        known = sum(name in scorer.names for name in roster.names)
+        if known < len(roster):
+            screen.note(_strangers(known, len(roster)))
+        return scorer.with_models(roster.names), weights
 
     def _listen(self, service: Service) -> ChatServer:
         from cuda_gym.agents.route_moa.serving.server import ChatServer
@@ -183,11 +192,6 @@ class Serve:
 
     def _introduce(self, server: ChatServer, roster: Roster, screen: Screen) -> None:
         screen.show_table(_table(roster))
-        if self.scorer is None:
-            screen.note(
-                "There is no --scorer: every model is believed in alike, so the cheapest are asked first, "
-                "whatever the question."
-            )
         screen.show(f"\nbase_url [cyan]{server.url}[/], model [cyan]routemoa[/]; Ctrl-C ends it.")
         screen.give({"base_url": server.url, "model": "routemoa", "roster": _plain(roster)})
 
@@ -195,6 +199,16 @@ class Serve:
 def _log(screen: Screen, line: str) -> None:
     with contextlib.suppress(BrokenPipeError):  # nobody reads it; clients are answered all the same
         screen.note(f"{datetime.now():%H:%M:%S} {line}")
+
+
+def _strangers(known: int, models: int) -> str:
+    """What to say where a scorer was trained with other models than the roster's."""
+    if not known:
+        return (
+            f"The scorer knows none of the {models} models: every one is believed in alike, whatever the question. "
+            "Names in the roster are to be those of its training."
+        )
+    return f"The scorer knows {known} of the {models} models; the others count as average ones."
 
 
 def _typed(option: str) -> str:
