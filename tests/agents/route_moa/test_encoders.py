@@ -1,9 +1,12 @@
 import json
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from cuda_gym.agents.route_moa.encoders import (
     SentenceEncoder,
@@ -45,6 +48,37 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(sentences: SentenceEnco
     alone = sentences.encode([CAPITAL])[0]
     beside = sentences.encode(["word " * 200, CAPITAL, "?"])[1]
     assert alone @ beside > 0.999
+
+
+def test_few_lengths_are_computed_so_that_a_new_one_is_seldom_slow(
+    sentences: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths: set[int] = set()
+    layer_norm = torch.nn.functional.layer_norm
+
+    def watched(hidden: torch.Tensor, *how: Any) -> torch.Tensor:
+        lengths.add(hidden.shape[1])
+        return layer_norm(hidden, *how)
+
+    monkeypatch.setattr(torch.nn.functional, "layer_norm", watched)
+    for words in (1, 5, 15, 20, 33, 40, 55):
+        sentences.encode(["word " * words])
+    assert lengths == {8, 24, 40, 48, 64}
+
+
+def test_one_text_is_encoded_by_one_thread_and_leaves_the_others_as_they_were(
+    sentences: SentenceEncoder,
+) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        began, began_cpu = time.perf_counter(), time.process_time()
+        for _ in range(10):
+            sentences.encode([CAPITAL * 4])
+        assert time.process_time() - began_cpu < 1.2 * (time.perf_counter() - began)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_of_a_long_text_the_head_and_the_tail_are_read(sentences: SentenceEncoder) -> None:

@@ -8,7 +8,8 @@ vectors that agree with those of float32 to a cosine of .9999.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,12 @@ from cuda_gym.errors import MissingTool
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Bert", "Vectors", "no_sentence_model", "of_length_one"]
+__all__ = ["Bert", "Vectors", "no_sentence_model", "of_length_one", "one_thread"]
 
 Vectors = npt.NDArray[np.float32]
+
+_STEP = 8
+"""Tokens. Attention to the ones that are none costs nothing, and lengths between are slower."""
 
 
 class Bert:
@@ -76,10 +80,11 @@ class Bert:
         """Means over tokens, of length one."""
         import torch
 
-        length = max(len(ids) for ids in tokens)
+        length = self._round(max(len(ids) for ids in tokens))
         ids = torch.tensor([[*one, *[0] * (length - len(one))] for one in tokens])
         there = torch.tensor([[1] * len(one) + [0] * (length - len(one)) for one in tokens]).bool()
-        with torch.inference_mode():
+        alone = one_thread() if len(tokens) == 1 else nullcontext()
+        with alone, torch.inference_mode():
             hidden = self._embedded(ids)
             seen = None if bool(there.all()) else there[:, None, None, :]
             for layer in range(self._layers):
@@ -87,6 +92,11 @@ class Bert:
             counted = there[:, :, None].float()
             means = (hidden.float() * counted).sum(1) / counted.sum(1)
         return of_length_one(means.numpy())
+
+    def _round(self, length: int) -> int:
+        """Up, to one of few: torch makes and keeps a program for each length, which takes as long as to run it."""
+        most = self._weights["embeddings.position_embeddings.weight"].shape[0]
+        return max(length, min(most, -(-length // _STEP) * _STEP))
 
     def _embedded(self, ids: torch.Tensor) -> torch.Tensor:
         words, places, kinds = (
@@ -122,6 +132,22 @@ class Bert:
 
         weight, bias = self._weights[f"{at}.weight"], self._weights[f"{at}.bias"]
         return layer_norm(hidden, (self.width,), weight, bias, self._epsilon)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """For steps so small that threads wait for each other longer than they work.
+
+    Beside other programs that is four times as long as one thread takes alone.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def no_sentence_model(error: ModuleNotFoundError) -> MissingTool:

@@ -9,15 +9,13 @@ Covered: gaps in the labels, in all of them. Not covered: training the encoder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from cuda_gym.agents.route_moa.bert import Vectors
+from cuda_gym.agents.route_moa.bert import Vectors, one_thread
 
 if TYPE_CHECKING:
     import torch
@@ -111,7 +109,7 @@ def train_heads(
     )
     best, best_miss, waited = _heads(parameters), float("inf"), 0
     for _ in range(plan.epochs):
-        with _one_thread():
+        with one_thread():
             for at in torch.split(torch.randperm(len(x), generator=draw), plan.batch):
                 loss = _loss(parameters, (x[at], y[at], c[at]), plan, draw)
                 optimiser.zero_grad()
@@ -125,19 +123,6 @@ def train_heads(
         if waited >= plan.patience:
             break
     return best
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """The steps are so small that threads wait for each other longer than they work."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _start(
