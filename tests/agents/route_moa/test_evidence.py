@@ -29,6 +29,7 @@ def test_a_mixture_that_learns_goes_on_where_another_would_stop_and_tells_scores
 ):
     plan = MixturePlan.to_learn(width=2)
     answer = crowd().mixture(plan, AGREEMENT_ALONE).answer(QUERY)
+    assert len(answer.route.layers) == 2
     records = records_of(answer, grade=grade)
     seen = [(one.model, one.layer, one.right, one.prior, one.self_score) for one in records]
     assert seen == [

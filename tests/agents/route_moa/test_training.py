@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuda_gym.agents.route_moa.training import Split, read_logs
+from cuda_gym.agents.route_moa.training import Examples, Split, read_logs
 from cuda_gym.errors import RosterError
 
 
@@ -58,3 +58,15 @@ def test_no_row_is_both_learnt_from_and_held_out() -> None:
     split = Split.of(100, seed=1)
     assert [len(rows) for rows in (split.train, split.held_out, split.calibration)] == [80, 10, 10]
     assert sorted(np.concatenate([split.train, split.held_out, split.calibration])) == [*range(100)]
+
+
+def test_examples_are_parted_by_lot_and_each_query_keeps_its_labels() -> None:
+    queries = tuple(f"q{number}" for number in range(50))
+    labels = np.array([[number / 50, np.nan] for number in range(50)])
+    both = Examples(queries=queries, names=("a", "b"), labels=labels)
+    learn, check = both.parted(0.8, seed=1)
+    assert (len(learn.queries), len(check.queries)) == (40, 10)
+    assert sorted(learn.queries + check.queries) == sorted(queries)
+    assert learn.queries != queries[:40]
+    for part in (learn, check):
+        assert [f"q{round(label * 50)}" for label in part.labels[:, 0]] == list(part.queries)

@@ -169,7 +169,7 @@ class Course:
         asks_own = self._plan.asks_for_scores or self._weights.self_score != 0
         if not self._proposals:
             return Step.FIRST if asks_own else Step.LAST
-        if layer == self._plan.max_layers - 1:
+        if layer == self._plan.max_layers - 1 and not self._plan.asks_for_scores:
             return Step.LAST
         if asks_own:
             return Step.AGAIN

@@ -4,7 +4,7 @@
     record     the same with what the scorer thought before, and whether the answer was right
 
 Covered: the first two layers of a mixture that was run on a graded question, and models that it did not call.
-Not covered: later layers, which a mixture asks for plain answers; grading.
+Not covered: later layers; grading.
 """
 
 from __future__ import annotations

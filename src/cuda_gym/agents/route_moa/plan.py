@@ -26,7 +26,7 @@ class MixturePlan:
     exits_on_unanimity: bool = True
     """Whether equal answers of all proposers of a layer end it; one of them stands."""
     asks_for_scores: bool = False
-    """Whether models are asked for scores that count for nothing: to get answers from which weights are fitted."""
+    """Whether models are asked in every layer for scores, though these count for nothing: to fit weights on them."""
     preferences: Preferences = field(default_factory=Preferences)
     budget: Budget = field(default_factory=Budget)
     """Of a query in all, router included; no call is made that is not expected to fit."""
@@ -39,6 +39,7 @@ class MixturePlan:
         return cls(
             width=width,
             least_width=width,
+            max_layers=2,
             exit_posterior=math.inf,
             exits_on_unanimity=False,
             asks_for_scores=True,

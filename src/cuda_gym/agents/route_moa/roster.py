@@ -55,6 +55,7 @@ class RosterEntry:
     api_key_variable: str | None = None
     """The environment variable that holds the key."""
     skills: tuple[str, ...] = ()
+    """For people, and for a scorer of one's own; what is here chooses by graded answers, not by words."""
     billing: str = ""
     """What is to be known of the price, for example `assumed`."""
     max_parallel: int | None = None

@@ -54,6 +54,20 @@ class Examples:
                 f"Labels lie in [0, 1]; got {known.min()} to {known.max()}. Scale them first."
             )
 
+    def parted(self, share: float = 0.8, *, seed: int = 0) -> tuple[Examples, Examples]:
+        """By lot into two: so many of the queries to learn from, and the others to see what was learnt."""
+        rows = np.random.default_rng(seed).permutation(len(self.queries))
+        cut = round(share * len(rows))
+        first, second = (
+            Examples(
+                queries=tuple(self.queries[row] for row in part),
+                names=self.names,
+                labels=self.labels[part],
+            )
+            for part in (rows[:cut], rows[cut:])
+        )
+        return first, second
+
 
 def read_logs(path: Path) -> Examples:
     """Read a file of graded answers, in the format that this module describes.
