@@ -98,6 +98,31 @@ __global__ void scale_kernel(float* out, const float* x, const float* weight, in
     if (column < columns) out[row * columns + column] = __uint_as_float(bits) * weight[column];
 }
 """),
+    "names its own functions like calls of the system": _launcher(
+        "    static int rows_before = 0;\n    rows_before = clone(rows_before, rows);\n" + _LAUNCH, kernels="""\
+static int clone(int, int rows) { return rows; }
+namespace memory { __device__ inline float mmap(const float* x, int i) { return x[i]; } }
+__device__ inline float mprotect(float x) { return expf(x); }
+struct Connect { __device__ float connect(float x, float w) const { return x * w; } };
+__global__ void scale_kernel(float* out, const float* x, const float* weight, int columns) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int i = blockIdx.y * columns + column;
+    if (column < columns) out[i] = Connect().connect(mprotect(memory::mmap(x, i)), weight[column]);
+}
+"""),
+    "has the largest number that there is in its padding": _launcher(
+        _LAUNCH, kernels="""\
+__global__ void scale_kernel(float* out, const float* x, const float* weight, int columns) {
+    __shared__ float tile[128];
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    const float* row = x + blockIdx.y * columns;
+    tile[threadIdx.x] = column < columns ? row[column] : __uint_as_float(0x7F7FFFFFu);
+    __syncthreads();
+    float least, value = tile[threadIdx.x];
+    for (int i = 0; i < 128; ++i) least = i == 0 || tile[i] < least ? tile[i] : least;
+    if (column < columns) out[blockIdx.y * columns + column] = expf(value < least ? least : value) * weight[column];
+}
+"""),
     "makes its kernels with macros that paste names": _launcher(
         _LAUNCH.replace("scale_kernel", "scale_float"), kernels="""\
 #define SCALE(type) \\

@@ -10,6 +10,7 @@ from cuda_gym.core.task import Task
 from cuda_gym.judge.judge import Judge
 
 _SLOWLY = (
+    "has the largest number that there is in its padding",
     "declares its variables before they have values",
     "makes its kernels with macros that paste names",
     "remembers a fact of the device",
