@@ -14,7 +14,8 @@ For each model m, in log odds:
 itself, of this judge where it scores others, of all where answers agree. So a judge that praises
 everything says nothing by praising. A score that is unknown takes its term out, and agreement that is
 unknown takes the whole bracket: that others agree says again what the prior knew, that the question is
-easy, and e takes it off. The weights are fitted on questions whose answers are known.
+easy, and e takes it off. The weights are fitted on questions whose answers are known; none is below 0, and
+a and b are 0 where such scores do not make beliefs better on answers that were held out.
 
 In later layers models have read each other and agree more easily, which proves less: c and usual are others
 there, and c is 0 where no such answers were fitted. Of several answers of one model the newest score of
