@@ -15,6 +15,7 @@ from cuda_gym.judge.sandbox.telling import (
     place_of_return,
     told,
 )
+from cuda_gym.judge.sandbox.worker_device import DeviceFault
 
 SOURCE = """\
 class Base:
@@ -81,3 +82,16 @@ def test_lines_are_found_by_what_stands_in_them(module: dict[str, object]) -> No
 
 def test_without_the_one_return_only_the_file_is_told() -> None:
     assert place_of_return() == MODEL_FILE
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("CUDA error: an illegal memory access was encountered\nCompile with ..."),
+        DeviceFault("an illegal memory access was encountered"),
+    ],
+)
+def test_a_fault_of_the_device_is_one_whatever_was_being_done(error: RuntimeError) -> None:
+    fault = r"^an illegal memory access was encountered$"
+    with pytest.raises(DeviceFault, match=fault), told("prepare()"):
+        raise error

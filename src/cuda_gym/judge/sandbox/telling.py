@@ -9,6 +9,8 @@ import sys
 import traceback
 from typing import Any
 
+from cuda_gym.judge.sandbox.worker_device import DeviceFault, fault_in
+
 __all__ = [
     "MODEL_FILE",
     "Told",
@@ -44,10 +46,19 @@ class Told(Exception):
 
 @contextlib.contextmanager
 def told(doing: str) -> Any:
-    """Whatever is raised inside is for the agent, with what was being done."""
+    """Whatever is raised inside is for the agent, with what was being done; but a fault of the device is one.
+
+    Raises:
+        Told: something else was raised.
+        DeviceFault: nothing more can be done in this process.
+    """
     try:
         yield
-    except BaseException as error:  # noqa: BLE001 - a submission may raise anything
+    except BaseException as error:
+        if isinstance(error, DeviceFault):
+            raise
+        if fault := fault_in(error):
+            raise DeviceFault(fault) from None
         raise Told("raised", describe(error, doing)) from None
 
 
