@@ -43,6 +43,9 @@ def test_a_block_runs_when_its_gate_opens_and_not_before() -> None:
         target=lambda: seen.append(page.witness(key, queue_s=5.0, most_s=5.0))
     )
     result = outputs.tensor(SPEC)
+    torch.mul(
+        values, 2.0, out=torch.empty_like(values)
+    )  # loaded: what waits cannot be loaded behind a gate
     done: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
 
     def produce() -> list[torch.Tensor]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -30,8 +32,11 @@ def set_aside() -> Iterator[None]:
 
 
 def test_no_part_of_the_cache_is_set_aside_to_begin_with() -> None:
-    torch.zeros(1, device="cuda")
-    assert not PersistingLines().can_be_made()
+    look = (
+        "import torch; from cuda_gym.judge.sandbox.persisting_lines import PersistingLines; "
+        "torch.zeros(1, device='cuda'); assert not PersistingLines().can_be_made()"
+    )
+    subprocess.run([sys.executable, "-c", look], check=True, timeout=100)
 
 
 @pytest.mark.usefixtures("set_aside")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,6 +24,7 @@ from cuda_gym.tasks.registry import list_tasks
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no NVIDIA GPU"),
+    pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS"),
 ]
 GPU = torch.device("cuda", 0)
 MakeReference = Callable[..., ReferenceModule]
@@ -187,27 +187,8 @@ def test_gold_in_pieces_is_the_gold_of_the_whole_there(make_reference: MakeRefer
     assert torch.allclose(whole.expected[0].value, pieces.expected[0].value)
 
 
-def test_a_draw_of_a_hundred_million_elements_takes_little_time() -> None:
+@pytest.mark.parametrize("kind", DrawKind)
+def test_a_draw_of_a_hundred_million_elements_is_made_and_tried(kind: DrawKind) -> None:
     reference = ReferenceModule(RELU.format(rows=256), name="t", device=GPU)
-    model = reference.make_model(0)
-    durations: dict[str, float] = {}
-
-    def one(kind: DrawKind, seed: int) -> None:
-        start = time.perf_counter()
-        draw = draw_inputs(reference, kind, seed)
-        torch.cuda.synchronize()
-        drawn = time.perf_counter()
-        trial = Trial.of(reference, model, draw)
-        torch.cuda.synchronize()
-        tried = time.perf_counter()
-        assert trial.judge(trial.eager).passed
-        end = time.perf_counter()
-        steps = (("draw", drawn - start), ("trial", tried - drawn), ("compare", end - tried))
-        durations.update({f"{kind.value} {step}": 1e3 * seconds for step, seconds in steps})
-        durations[kind.value] = 1e3 * (end - start)
-
-    for kind in DrawKind:
-        one(kind, 1)
-        one(kind, 2)
-    print({step: round(ms, 2) for step, ms in durations.items()})  # noqa: T201 - shown by -s
-    assert max(durations[kind.value] for kind in DrawKind) < 60.0
+    trial = Trial.of(reference, reference.make_model(0), draw_inputs(reference, kind, 1))
+    assert trial.judge(trial.eager).passed

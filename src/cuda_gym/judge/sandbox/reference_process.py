@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 import sys
+import warnings
 from collections.abc import Callable
 
 from cuda_gym.errors import BadTask, CudaGymError, NotAdmitted
@@ -33,6 +34,8 @@ _METHODS = {
     "rates",
     "rehearse",
 }
+_NO_NEWS = ("Attempting to run cuBLAS", "TensorFloat32 tensor cores")
+"""What torch warns of where a gradient is the first to multiply, and where a task does not allow TF32."""
 _OF_TIMED_CONTENTS = {"contents", "run", "empty_block", "gate", "witness", "check"}
 
 
@@ -72,6 +75,8 @@ def _method(reference: Reference, name: str) -> Callable[..., Answer]:
 def main() -> None:
     """Entry point: `python -m cuda_gym.judge.sandbox.reference_process DESCRIPTOR`."""
     limits.hide_memory()
+    for beginning in _NO_NEWS:
+        warnings.filterwarnings("ignore", message=beginning)
     with contextlib.suppress(ChannelClosed):
         serve(Channel(socket.socket(fileno=int(sys.argv[1]))))
     os._exit(0)  # nothing is left to be torn down in order
