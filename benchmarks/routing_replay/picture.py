@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.routing_replay.names import ORACLE
+from benchmarks.routing_replay.names import COMPARED, ORACLE, within
 
 __all__ = ["draw", "front", "is_hollow"]
 
+_UNSEEN = frozenset(within(mine) for mine in COMPARED[1:])
+"""Mostly on top of each other and of the static best three; the table has them."""
 _INK, _OURS, _OTHERS, _SIMULATED = "#333333", "#d1495b", "#30638e", "#9aa5b1"
 
 
@@ -48,7 +50,8 @@ def draw(results: Mapping[str, Any], path: Path) -> None:
     numbers: dict[str, int] = {}
     for _, pool in pools:
         for method in pool["methods"]:
-            numbers.setdefault(method["name"], len(numbers) + 1)
+            if method["name"] not in _UNSEEN:
+                numbers.setdefault(method["name"], len(numbers) + 1)
     rows = len(pools) // 2 + 1
     figure, grid = pyplot.subplots(
         rows, 2, figsize=(10, 3.6 * rows), squeeze=False, layout="constrained"
@@ -76,7 +79,8 @@ def _legend(axes: Any, numbers: Mapping[str, int]) -> None:
 
 
 def _panel(axes: Any, title: str, pool: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
-    methods, curve = pool["methods"], pool["curve"]
+    curve = pool["curve"]
+    methods = [method for method in pool["methods"] if method["name"] in numbers]
     reachable = [method for method in methods if method["name"] != ORACLE]
     axes.plot(
         [one["usd_per_1000"] for one in curve],
