@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.routing_replay.choosing import EQUAL
 from benchmarks.routing_replay.names import (
@@ -91,16 +91,17 @@ def _against_mixtures(pool: str, methods: Mapping[str, Any], variant: str) -> It
 def _accuracy(
     pool: Mapping[str, Any], methods: Mapping[str, Any], variant: str, *, is_strong: bool
 ) -> Iterator[Bound]:
-    def compared(claim: str, rival: str, holds: Callable[[float, float], bool | None]) -> Bound:
+    def compared(claim: str, rival: str, kind: Literal["no loss", "a gain", "stated"]) -> Bound:
         found = pool["differences"][f"{variant} | {rival}"]
-        mean, low, high = (100 * found[key] for key in ("mean", "low", "high"))
+        over = "" if kind == "a gain" else "questions_"
+        mean, low, high = (100 * found[key] for key in ("mean", f"{over}low", f"{over}high"))
         other = within(variant) if rival == WITHIN else rival
         ours, theirs = (methods[name]["usd_per_1000"] for name in (variant, other))
-        held = holds(low, high)
+        held = {"no loss": high >= 0, "a gain": low > 0, "stated": None}[kind]
         if held and rival == STATIC and ours > EQUAL * theirs:
             held = None  # what was paid for is not shown at equal cost
         return Bound(
-            claim=claim,
+            claim=f"accuracy against {claim}: {kind}",
             pool=pool["name"],
             variant=variant,
             measured=f"{mean:+.1f} ({low:+.1f} to {high:+.1f}), ${ours:.3f} for ${theirs:.3f}",
@@ -108,25 +109,16 @@ def _accuracy(
             is_simulated=variant in _SIMULATED,
         )
 
-    def no_loss(low: float, high: float) -> bool:
-        del low
-        return high >= 0
-
-    def gain(low: float, high: float) -> bool:
-        del high
-        return low > 0
-
-    if pool["name"] == "mmlu_pro_15":
-        yield compared("accuracy against the vote of all: no loss", ALL, no_loss)
-    elif is_strong:
-        yield compared("accuracy against the vote of all: stated", ALL, lambda *_: None)
-    yield compared("accuracy against the best static choice at its cost: no loss", WITHIN, no_loss)
+    if is_strong:
+        must = pool["name"] == "mmlu_pro_15"
+        yield compared("the vote of all", ALL, "no loss" if must else "stated")
+    yield compared("the best static choice at its cost", WITHIN, "no loss")
     if pool["name"] == _ALONE:
         return
-    yield compared("accuracy against the static best 3: no loss", STATIC, no_loss)
+    yield compared("the static best 3", STATIC, "no loss")
     if not is_strong:
-        yield compared("accuracy against the best static choice at its cost: a gain", WITHIN, gain)
-        yield compared("accuracy against the static best 3: a gain", STATIC, gain)
+        yield compared("the best static choice at its cost", WITHIN, "a gain")
+        yield compared("the static best 3", STATIC, "a gain")
 
 
 def _of_all(results: Mapping[str, Any]) -> Iterator[Bound]:

@@ -48,5 +48,6 @@ HOW = """\
 - **LLMRouter** records scores alone: answers cannot be compared, so only choices of one model are measured, with outputs of
   1,000 characters assumed for all.
 - **Intervals.** Seeds and questions are drawn anew, each by itself, 2,000 times; a question that is tested under several seeds is drawn
-  with all its tests, a seed with its split, fit and knobs. Drawn so, intervals are rather too wide than too narrow,
-  and five seeds are few: `routing.json` has each difference by seed."""
+  with all its tests, a seed with its split, fit and knobs. Drawn so, intervals are rather too wide than too narrow, which
+  would hide a loss: so losses are judged by intervals over questions alone. Five seeds are few: `routing.json` has
+  each difference by seed, and both intervals."""

@@ -128,6 +128,7 @@ def test_seeds_that_disagree_leave_the_difference_open() -> None:
     better, worse = [1.0] * 100, [0.0] * 100
     found = paired_difference([better, worse], [worse, better], [ids, ids])
     assert (found.mean, found.low, found.high) == (0.0, -1.0, 1.0)
+    assert (found.questions_low, found.questions_high) == (0.0, 0.0)
     assert found.by_seed == (1.0, -1.0)
 
 
@@ -138,6 +139,7 @@ def result(**found: Any) -> dict[str, Any]:
         {"name": name, "usd_per_1000": 5.0 if name == PAPER else 1.0, "latency_s": 2.0}
         for name in (*ours, *map(within, ours), STATIC)
     ]
+    found |= {f"questions_{end}": found[end] for end in ("low", "high") if end in found} | found
     differences = {f"{mine} | {other}": found for mine in ours for other in (STATIC, WITHIN)}
     pools = {
         "zeroeval_7_cheap": {
@@ -155,6 +157,15 @@ def test_a_bound_that_is_missed_is_told() -> None:
     held = [bound.holds for bound in found if bound.variant and "latency" not in bound.claim]
     assert held == [False] * 12
     assert [bound.holds for bound in found if not bound.variant] == [True]
+
+
+def test_a_loss_counts_where_questions_alone_show_it_and_a_gain_only_over_seeds_too() -> None:
+    lost = bounds(
+        result(mean=-0.02, low=-0.05, high=0.01, questions_low=-0.03, questions_high=-0.01)
+    )
+    assert {one.holds for one in lost if "no loss" in one.claim} == {False}
+    won = bounds(result(mean=0.02, low=-0.01, high=0.05, questions_low=0.01, questions_high=0.03))
+    assert {one.holds for one in won if "a gain" in one.claim} == {False}
 
 
 def test_being_better_for_more_money_than_the_static_three_is_stated_and_does_not_count() -> None:
