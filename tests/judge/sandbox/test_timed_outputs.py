@@ -18,6 +18,7 @@ from cuda_gym.judge.verification.budget import Expected
 from cuda_gym.judge.verification.correctness import timed_error_ratio
 from cuda_gym.judge.verification.gold import IndexOutput
 from cuda_gym.judge.verification.inputs import Draw, DrawKind
+from cuda_gym.judge.verification.several_outputs import ratios_of_several
 from cuda_gym.judge.verification.trial import Trial
 
 COUNT = 5
@@ -209,17 +210,25 @@ def test_small_outputs_of_a_block_are_compared_in_a_few_operators_without_a_wait
     assert not {"equal", "_local_scalar_dense"} & set(seen.computing)
 
 
-def test_what_is_compared_is_a_private_copy_of_what_was_written() -> None:
-    some = block(torch.float32, 6, 64)
-    for numbers in ([2], [1, 3]):
-        copy = some.handout.delivered_together(0, numbers)
-        assert [torch.equal(copy[i], some.written(n)) for i, n in enumerate(numbers)] == [
-            True for _ in numbers
-        ]
-        kept = copy.clone()
-        for number in numbers:
-            some.written(number).zero_()
-        assert torch.equal(copy, kept)
+def test_what_is_compared_of_several_calls_is_a_private_copy_of_what_was_written() -> None:
+    some, numbers = block(torch.float32, 6, 64), [1, 3]
+    copy = some.handout.delivered_together(0, numbers)
+    assert all(torch.equal(copy[i], some.written(n)) for i, n in enumerate(numbers))
+    kept = copy.clone()
+    for number in numbers:
+        some.written(number).zero_()
+    assert torch.equal(copy, kept)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64], ids=str)
+def test_what_is_compared_of_one_call_is_read_once_where_it_lies(dtype: torch.dtype) -> None:
+    some = block(dtype, 6, 64)
+    got = some.handout.delivered_together(0, [2])
+    assert got.data_ptr() == some.written(2).data_ptr()
+    with _Seen(of=got) as seen:
+        ratios = ratios_of_several(got, [some.compiled[2][0]], some.expected[0])
+    assert ratios.tolist() == [0.0]
+    assert len(seen.computing) == 1
 
 
 class _Seen(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -227,12 +236,22 @@ class _Seen(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     _VIEWS = frozenset({"view", "slice", "unsqueeze", "detach", "select", "alias"})
 
-    def __init__(self) -> None:
+    def __init__(self, of: Tensor | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.computing: list[str] = []
+        self._of = of
+        """Only those that take a part of it count, where one is named."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
         name = func._schema.name.removeprefix("aten::")
-        self.computing += [] if name in self._VIEWS else [name]
+        counts = name not in self._VIEWS and (self._of is None or any(map(self._is_part, args)))
+        self.computing += [name] if counts else []
         return func(*args, **(kwargs or {}))
+
+    def _is_part(self, given: Any) -> bool:
+        return (
+            isinstance(given, Tensor)
+            and self._of is not None
+            and given.untyped_storage().data_ptr() == self._of.untyped_storage().data_ptr()
+        )

@@ -109,7 +109,8 @@ class CudaSealing:
         for spec, tensor in parts:
             assert spec.offset % _PAIR == 0
             num_bytes = tensor.numel() * tensor.element_size()
-            words = torch.zeros(-(-num_bytes // _WORD), dtype=torch.int64, device=self._device)
+            words = torch.empty(-(-num_bytes // _WORD), dtype=torch.int64, device=self._device)
+            words[-1:].zero_()
             part = words.view(torch.uint8)[:num_bytes].view(tensor.dtype).view(tensor.shape)
             part.copy_(tensor)
             address, first = words.data_ptr(), spec.offset // _PAIR

@@ -126,9 +126,9 @@ class Handout:
             yield [self.outputs.tensor(spec).clone() for spec in call]
 
     def delivered_together(self, place: int, numbers: Sequence[int]) -> torch.Tensor:
-        """A private copy of one output of several calls, one beside the other."""
+        """One output of several calls, one beside the other: a private copy, or of a single call what lies there."""
         written = [self.outputs.tensor(self.specs[number][place]) for number in numbers]
-        return torch.stack(written) if len(written) > 1 else written[0].clone().unsqueeze(0)
+        return torch.stack(written) if len(written) > 1 else written[0].unsqueeze(0)
 
     def returned(self) -> list[torch.Tensor]:
         """What was written for all calls, as it lies there."""
