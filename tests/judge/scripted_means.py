@@ -28,6 +28,7 @@ class ScriptedCandidate:
     """A candidate process that is there at once."""
 
     printed = isolation = ""
+    closes_code = False
 
     def __init__(self) -> None:
         self.is_closed = False

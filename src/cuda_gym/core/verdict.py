@@ -61,6 +61,8 @@ class Timing:
     """The judge's own clock, a call, over the candidate's; above 1.3 (on a GPU 1.1) times are scaled up."""
     prepare_us: float | None = None
     """Time of `prepare()`; None where there is none."""
+    num_left_out: int = 0
+    """Hidden draws among the timed calls that memory did not bear."""
 
     def __post_init__(self) -> None:
         times = (self.time_us, self.compile_us, self.speedup)

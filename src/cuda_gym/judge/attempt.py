@@ -34,6 +34,7 @@ from cuda_gym.judge.profiling.nvml import energy_between
 from cuda_gym.judge.profiling.roofline import is_below_floor
 from cuda_gym.judge.sandbox.background import begun
 from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped
+from cuda_gym.judge.sandbox.conditions import isolation_of
 from cuda_gym.judge.sandbox.device_memory import require_memory
 from cuda_gym.judge.sandbox.loading import load_message
 from cuda_gym.judge.sandbox.match import Match
@@ -197,7 +198,10 @@ class Attempt:
         # by somebody who wants to time.
         begun = self._head_start or HeadStart(self._task, means, self._seed)
         self._candidate = begun.candidate()
-        self.isolation = self._candidate.isolation  # known before anything of the submission runs
+        # Known before anything of the submission runs.
+        self.isolation = isolation_of(
+            self._candidate.isolation, self._task, closes_code=self._candidate.closes_code
+        )
         message = load_message(
             self._task,
             self._submission,

@@ -35,7 +35,7 @@ from cuda_gym.judge.profiling.audits import audited_calls
 from cuda_gym.judge.profiling.timing_plan import TimingPlan
 from cuda_gym.judge.sandbox.background import Background
 from cuda_gym.judge.sandbox.checked_runs import CheckedRuns
-from cuda_gym.judge.sandbox.conditions import fingerprint_of, isolation_of, why_unranked
+from cuda_gym.judge.sandbox.conditions import fingerprint_of, why_unranked
 from cuda_gym.judge.sandbox.counted_runs import CountedRuns
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.device_lock import DeviceLock
@@ -243,21 +243,14 @@ class Judge:
         self._checks.close()
         self._pool.close()
 
-    def _isolation(self, task: Task, attempt: Attempt) -> str | None:
-        """What stood around the submission; None where it was never run."""
+    def _why_unranked(self, task: Task, attempt: Attempt) -> str | None:
         if attempt.isolation is None:
             return None
-        return isolation_of(attempt.isolation, task, closes_code=self.closes_code)
-
-    def _why_unranked(self, task: Task, attempt: Attempt) -> str | None:
-        isolation = self._isolation(task, attempt)
-        if isolation is None:
-            return None
         timing, seen = attempt.timing, attempt.telemetry
-        return why_unranked(isolation, timing, seen, task=task, device=self._device)
+        return why_unranked(attempt.isolation, timing, seen, task=task, device=self._device)
 
     def _fingerprint(self, task: Task, attempt: Attempt) -> Fingerprint | None:
-        build, isolation = attempt.findings.build, self._isolation(task, attempt)
+        build, isolation = attempt.findings.build, attempt.isolation
         if isolation is None:
             return None
         plan = self._config.timing or self._facts.plan

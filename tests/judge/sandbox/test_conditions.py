@@ -30,6 +30,12 @@ def test_behind_all_walls_on_a_quiet_machine_it_may_be_ranked() -> None:
     assert why_unranked(FULL, None, Telemetry()) is None
 
 
+def test_a_race_without_its_hidden_draws_is_not_ranked() -> None:
+    left_out = replace(TIMING, num_left_out=2)
+    told = "memory did not bear 2 hidden draws among the timed calls"
+    assert why_unranked(FULL, left_out) == told
+
+
 @pytest.mark.parametrize(
     ("isolation", "missing"),
     [

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 import torch
 from tests.judge.sandbox.reference_parts import Parts, put_together
 
+from cuda_gym.errors import OutOfDeviceMemory
 from cuda_gym.judge.sandbox.exchange import Answer
+from cuda_gym.judge.verification.trial import Trial
 
 
 def close(answer: Answer) -> None:
@@ -41,3 +44,21 @@ def test_a_hidden_draw_lies_among_the_contents_at_its_number(tmp_path: Path) -> 
     inputs = [parts.exchange.handout.call(number)[0] for number in range(3)]
     assert torch.equal(inputs[1], parts.stock.make("signed", 7).draw.inputs[0])
     assert [bool((tensor < 0.0).any()) for tensor in inputs] == [False, True, False]
+
+
+def test_a_hidden_draw_that_memory_does_not_bear_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(kind: str, seed: int) -> Trial:
+        raise OutOfDeviceMemory(f"No memory for {kind}, {seed}.")
+
+    parts = put_together(tmp_path)
+    close(parts.contents.contents(count=2, seed=1))
+    hidden = {"number": 1, "kind": "signed", "seed": 7}
+    told = []
+    for make in (parts.stock.make, fail):
+        monkeypatch.setattr(parts.stock, "make", make)
+        answer = parts.contents.contents(count=3, seed=2, hidden=hidden)
+        close(answer)
+        told.append(answer[0]["hides"])
+    assert told == [True, False]

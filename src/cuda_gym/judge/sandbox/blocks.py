@@ -58,6 +58,8 @@ class ReferenceBlocks:
         self._deadlines = deadlines
         self._generator = generator
         self.contents: Contents | None = None
+        self.num_left_out = 0
+        """Hidden draws that memory did not bear."""
 
     def new_contents(self, count: int, *, spare: bool = False, sealed: bool = False) -> int:
         """Make `count` inputs that nobody has seen, and a spare one; bytes of one call."""
@@ -74,6 +76,7 @@ class ReferenceBlocks:
             sealed=sealed,
         )
         self.contents = Contents.of(value, inputs, outputs)
+        self.num_left_out += draw is not None and not value["hides"]
         return self.contents.content_bytes
 
     def run(self, count: int, *, dropped: int = 0, gate_us: float = 0.0) -> Block:

@@ -211,7 +211,7 @@ class Match:
             eager_over_compile=best.eager_over_compile,
             prepare_us=None if prepare_ns is None else prepare_ns / 1000.0,
         )
-        return timing, profile
+        return replace(timing, num_left_out=ours.num_left_out), profile
 
     def _draw(self, draw: PlannedDraw, *, repeats: int) -> DrawFindings:
         contents, description = self._new_draw(draw.kind, repeats, seed=draw.seed)

@@ -104,7 +104,8 @@ class TimedContents:
             sealed: Whether nobody can read them before a gate opens.
         """
         self._hand_out(count, seed, hidden=hidden, sealed=sealed)
-        return self._exchange.answer()
+        value, descriptors = self._exchange.answer()
+        return {**value, "hides": self._hidden is not None}, descriptors
 
     def run(self, *, count: int, dropped: int, gate_ns: int) -> Answer:
         """Time the compiled model on the latest contents; what it returned is kept for `check`."""

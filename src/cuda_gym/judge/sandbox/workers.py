@@ -113,6 +113,11 @@ class CandidateWorker:
         """Say which device it gets ready, as soon as somebody waits for that."""
         self._opening = Open(device=device, own_kernels=own_kernels)
 
+    @property
+    def closes_code(self) -> bool:
+        """Whether it has to close some code, and is looked at from outside for that."""
+        return bool(self._closed_code)
+
     def load(self, message: Load, *, deadline_s: float) -> Loaded:
         """Import the submission and construct its model.
 
