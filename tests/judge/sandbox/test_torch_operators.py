@@ -13,9 +13,10 @@ import gc, json, sys, warnings
 warnings.simplefilter("ignore")
 import torch
 from torch.nn import functional as F
-from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
+from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators, rehearse_refusal
 
 torch.set_num_threads(1)
+rehearse_refusal("cpu")  # all that follows works as if it had not been
 x, y = torch.randn(4, 6), torch.randn(6, 4)
 out, weight = torch.empty(4, 6), torch.nn.Parameter(torch.randn(6, 6))
 linear, relu, identity = torch.nn.Linear(6, 3), torch.nn.ReLU(), torch.nn.Identity()
@@ -195,7 +196,7 @@ for thing in gc.get_objects():
 import cuda_gym.judge.sandbox.torch_operators as rule
 for name in [name for name in vars(rule) if not name.startswith("__")]:
     delattr(rule, name)
-del sys.modules[rule.__name__], rule, refuse_torch_operators
+del sys.modules[rule.__name__], rule, refuse_torch_operators, rehearse_refusal
 gc.collect()
 print(attempt("x.relu()"), attempt("x @ y"), attempt("x.view(-1)"))
 """

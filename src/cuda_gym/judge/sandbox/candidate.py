@@ -59,7 +59,7 @@ from cuda_gym.judge.sandbox.telling import (
     place_of_return,
     told,
 )
-from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
+from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators, rehearse_refusal
 from cuda_gym.judge.sandbox.worker_device import (
     DeviceFault,
     WorkerDevice,
@@ -82,7 +82,12 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
         told = fault_in(error) or str(error).strip().partition("\n")[0] or type(error).__name__
         channel.send(Opened(trouble=told))
         return
+    kind = device.torch_device.type
+    if kind == "cpu":  # the judge holds the cores until the device is open
+        rehearse_refusal(kind)
     channel.send(Opened(trouble="", isolation=isolation))
+    if kind != "cpu" and not channel.has_unread():
+        rehearse_refusal(kind)
     candidate = Candidate(device, own_inputs=own_inputs)
     while True:
         try:

@@ -5,8 +5,9 @@ C++ dispatch table. So it makes no difference how an operator is reached: `torch
 `F.linear`, `nn.ReLU()`, `torch.ops.aten.relu`, a TorchScript function traced before, with autograd,
 without it or in inference mode.
 
-The table is changed in the candidate after the model is built and its weights are loaded, because
-initialisation computes. Changing all of it takes some 40 ms a device. The alternative, refusing kernels laid
+The table is changed in the candidate after the model is built, because initialisation computes. Changing all of it
+takes some 100 ms a device, 60 of them for pages that a forked process does not own yet (measured: 12,500 faults);
+so it is rehearsed while nobody waits. The alternative, refusing kernels laid
 in the zygote and armed by a flag, would leave torch working as long as a Python variable says so,
 and every variable of a process is open to the code that runs in it. Here there is none: the handle
 that could undo the change is referred to from C only, where no garbage collector lists it.
@@ -24,6 +25,7 @@ Operators of other backends are not touched.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import gc
@@ -33,7 +35,14 @@ from typing import Any, NoReturn
 
 import torch
 
-__all__ = ["kernels_to_refuse", "refuse_torch_operators"]
+__all__ = ["kernels_to_refuse", "refuse_torch_operators", "rehearse_refusal"]
+
+
+def rehearse_refusal(device: str) -> None:
+    """Change what `refuse_torch_operators` will change, and undo it: what is touched is this process's own then."""
+    with _without_collection():
+        handles, _ = _replace_kernels(device, lambda _name, _advice: None)
+        handles.clear()
 
 
 def refuse_torch_operators(device: str, *, on_refusal: Callable[[str, str], None]) -> int:
@@ -49,16 +58,23 @@ def refuse_torch_operators(device: str, *, on_refusal: Callable[[str, str], None
     Returns:
         How many kernels were replaced.
     """
-    was_collecting = gc.isenabled()
-    gc.disable()  # thousands of new functions would set off a collection of all of torch: 80 ms
-    try:
+    with _without_collection():
         handles, num_replaced = _replace_kernels(device, on_refusal)
-    finally:
-        if was_collecting:
-            gc.enable()
     for handle in handles:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(handle))
     return num_replaced
+
+
+@contextlib.contextmanager
+def _without_collection() -> Iterator[None]:
+    """Thousands of new functions would set off a collection of all of torch: 80 ms."""
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_collecting:
+            gc.enable()
 
 
 def _names(text: str) -> frozenset[str]:
