@@ -53,7 +53,7 @@ class Extent:
     most_test: int | None = None
     most_tune: int = 400
     """Questions on which a set of knobs is tried."""
-    most_curve: int = 500
+    most_curve: int = 300
     """Test questions for each price of a dollar."""
     num_resamples: int = 2_000
 

@@ -63,7 +63,8 @@ def _bound_tables(found: Sequence[Bound]) -> Iterator[str]:
         "Differences of accuracy are in points, with the 95 % interval of a paired bootstrap: a gain has to hold over "
         "questions and seeds, and a loss counts already where questions alone show it, whose interval is narrower. "
         "Behind them, what 1,000 questions cost with ours and with the other. A static choice *at its cost* is the best "
-        "one, or three by vote, that costs at most 1.1 times what that variant does in training. Where we cost more than "
+        "one, or three by vote, that costs at most 1.1 times what that variant does in training; where a variant pays for "
+        "more than that, compare it with the vote of all too. Where we cost more than "
         "1.1 times the static best three, being better than these is stated and proves nothing."
     )
     yield _table(("claim", "pool", *(f"`{variant}`" for variant in VARIANTS)), rows)

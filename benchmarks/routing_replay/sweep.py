@@ -43,7 +43,7 @@ _SCORES = (
     Rules(self_auc=0.5, peer_auc=0.5),
 )
 _READERS = ("static best 3, aggregator", MOA_1, MOA_3, "sparse MoA, keeps 3")
-_MOST_SEEDS, _MOST_TRAIN, _MOST_TEST, _MOST_TUNE, _MOST_RECORDS = 2, 3_000, 500, 250, 400
+_MOST_SEEDS, _MOST_TRAIN, _MOST_TEST, _MOST_TUNE, _MOST_RECORDS = 2, 3_000, 500, 150, 300
 
 Runs = dict[str, Run]
 
