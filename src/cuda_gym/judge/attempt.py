@@ -17,22 +17,18 @@ from dataclasses import replace
 
 from cuda_gym.core.findings import DrawFindings, Findings, Outcome
 from cuda_gym.core.task import Submission, Task
-from cuda_gym.core.verdict import DeviceRates, Profile, Telemetry, Timing, Work
+from cuda_gym.core.verdict import Profile, Telemetry, Timing, Work
 from cuda_gym.errors import (
     AgentError,
     CandidateTimeout,
     MachineError,
     OutOfDeviceMemory,
-    Refused,
     WorkerLost,
 )
 from cuda_gym.judge.head_start import HeadStart
 from cuda_gym.judge.means import Means
-from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.audits import audited_calls
-from cuda_gym.judge.profiling.nvml import energy_between
-from cuda_gym.judge.profiling.roofline import is_below_floor
-from cuda_gym.judge.sandbox.background import begun
+from cuda_gym.judge.races import race_alone
 from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped
 from cuda_gym.judge.sandbox.conditions import isolation_of
 from cuda_gym.judge.sandbox.device_memory import require_memory
@@ -40,7 +36,6 @@ from cuda_gym.judge.sandbox.loading import load_message
 from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.messages import Loaded, Tree
 from cuda_gym.judge.sandbox.open_reference import OpenReference
-from cuda_gym.judge.sandbox.processes import own_processes
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 from cuda_gym.judge.verification.conclusions import (
     conclude_draws,
@@ -241,53 +236,13 @@ class Attempt:
         return match
 
     def _race(self, reference: OpenReference, match: Match, work: Work | None) -> None:
-        means = self._means
-        # Meanwhile: a driver that others keep busy takes as long for it as half a race.
-        before = begun(means.ahead, telemetry.read_device, means.device, own_pids=own_processes())
-        with means.lock.exclusive():
-            rates = reference.rates()
-            try:
-                self._race_once(reference, match)
-                below = self._below_floor(reference, rates)
-                if below and (why := self._race_again(reference, match, rates)):
-                    raise Refused(why)
-            finally:
-                reference.rest()
-        after = telemetry.read_device(means.device, own_pids=own_processes())
-        assert self.profile is not None
-        self.profile = replace(self.profile, work=work, rates=rates)
-        self.telemetry = after if before is None else energy_between(before.result(), after)
-
-    def _race_once(self, reference: OpenReference, match: Match) -> None:
         loaded, build = self._loaded, self._compiled.build
         assert loaded is not None
         assert build is not None
-        pool, plan = self._means.pool, self._means.plan
-        with contextlib.nullcontext() if plan.num_audits else pool.dry() as dry:
-            self.timing, self.profile = match.race(
-                dry,
-                plan,
-                reference.baseline,
-                build,
-                prepare_ns=loaded.prepare_ns,
-            )
-
-    def _race_again(self, reference: OpenReference, match: Match, rates: DeviceRates) -> str | None:
-        """Why the time cannot be true, if it is not another one now."""
-        self._race_once(reference, match)
-        why = self._below_floor(reference, rates)
-        if why:
-            self.timing = self.profile = None
-        return why
-
-    def _below_floor(self, reference: OpenReference, rates: DeviceRates) -> str | None:
-        assert self.timing is not None
-        return is_below_floor(
-            self.timing.time_us,
-            written_bytes=reference.opened["written_bytes"],
-            influential_bytes=reference.opened["influential_bytes"],
-            rates=rates,
+        raced = race_alone(
+            self._means, reference, match, build=build, prepare_ns=loaded.prepare_ns, work=work
         )
+        self.timing, self.profile, self.telemetry = raced.timing, raced.profile, raced.telemetry
 
     def _rest(self, reference: OpenReference) -> None:
         """After a race that is done; else what was made for draws is given back, beside other work."""

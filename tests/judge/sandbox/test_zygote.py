@@ -49,7 +49,7 @@ def serve(channel, *, isolation):
 
 script = types.ModuleType("script")
 script.serve = serve
-sys.modules["cuda_gym.judge.sandbox.candidate"] = script
+sys.modules["cuda_gym.judge.sandbox.candidate_loop"] = script
 ABSENT
 channel = Channel(socket.socket(fileno=int(sys.argv[1])))
 channel.send(Ready(torch="", threads=1))

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from cuda_gym.judge.profiling.baselines import Baseline
+from cuda_gym.judge.profiling.baselines import Baseline, measured
 from cuda_gym.judge.sandbox.baseline_model import compile_model
 from cuda_gym.judge.sandbox.records import load_record, save_record
 from cuda_gym.judge.sandbox.worker_device import TimedCalls, WorkerDevice
@@ -68,7 +68,7 @@ class TimedReference:
         if self._best is None:
             self._best = Baseline.from_plain(load_record(self._records, self._key))
         if self._best is None:
-            self._best = self._measure(compiled)
+            self._best = measured(lambda number: self._measure_once(compiled, 100 * number))
             save_record(self._records, self._key, asdict(self._best))
         return self._best
 
@@ -121,19 +121,10 @@ class TimedReference:
         known = self._best
         if known is None:
             return
-        best = Baseline(
-            eager_us=min(eager_us, known.eager_us), compile_us=min(compile_us, known.compile_us)
-        )
+        best = known.or_better(Baseline(eager_us=eager_us, compile_us=compile_us))
         if best.eager_us < 0.95 * known.eager_us or best.compile_us < 0.95 * known.compile_us:
             self._best = best
             save_record(self._records, self._key, asdict(best))
-
-    def _measure(self, compiled: Callable[..., Any]) -> Baseline:
-        best = [self._measure_once(compiled, seed * 100) for seed in range(3)]
-        return Baseline(
-            eager_us=min(times.eager_us for times in best),
-            compile_us=min(times.compile_us for times in best),
-        )
 
     def _measure_once(self, compiled: Callable[..., Any], seed: int) -> Baseline:
         """A function of its own, so that its contents are gone before the next are made."""

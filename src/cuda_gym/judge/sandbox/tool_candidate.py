@@ -50,7 +50,7 @@ def _put_up_walls(*, keeps_rights: bool) -> tuple[str, ...]:
 
 
 def _serve(channel: Channel, *, isolation: str) -> None:
-    from cuda_gym.judge.sandbox.candidate import serve
+    from cuda_gym.judge.sandbox.candidate_loop import serve
 
     serve(channel, isolation=isolation, own_inputs=True)
 

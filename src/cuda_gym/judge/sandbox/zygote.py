@@ -157,7 +157,7 @@ def _become_candidate(
     message: Fork, descriptors: tuple[int, ...], folder: Path, walls: tuple[str, ...]
 ) -> NoReturn:
     """The candidate: put up the walls, then listen to the judge."""
-    from cuda_gym.judge.sandbox.candidate import serve
+    from cuda_gym.judge.sandbox.candidate_loop import serve
 
     _become_a_child()
     channel_end, output = descriptors
@@ -243,7 +243,7 @@ def main() -> None:
     import torch
 
     # So that a forked child need not.
-    import cuda_gym.judge.sandbox.candidate
+    import cuda_gym.judge.sandbox.candidate_loop
     import cuda_gym.judge.sandbox.cpu_worker
     import cuda_gym.judge.sandbox.cuda_worker  # noqa: F401
 
