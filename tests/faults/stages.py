@@ -37,9 +37,11 @@ def during(
     thread = threading.Thread(target=work)
     thread.start()
     try:
-        reached = {"draws": lambda: has_candidate(judge), "race": lambda: is_racing(judge)}[stage]
-        wait_for(reached)
-        time.sleep(0.3)
+        if stage == "draws":
+            wait_for(_InForward(judge))
+        else:
+            wait_for(lambda: is_racing(judge))
+            time.sleep(0.3)
         strike()
     finally:
         thread.join()
@@ -74,21 +76,31 @@ def dry(judge: Judge) -> int:
 
 
 def warden(judge: Judge) -> int:
-    """Of the candidate, which is not the dry one."""
-    return next(
-        pid for pid in _wardens(judge) if not judge._pool._dry or dry(judge) not in children(pid)
-    )
+    """Of the candidate."""
+    return next(pid for pid, _ in _candidates(judge))
 
 
 def candidate(judge: Judge) -> int:
-    return children(warden(judge))[0]
+    return next(pid for _, pid in _candidates(judge))
 
 
-def has_candidate(judge: Judge) -> bool:
-    if judge._pool._zygote is None:
-        return False
-    spare = int(judge._pool._dry is not None and not judge._pool._dry.ended)
-    return sum(bool(children(pid)) for pid in _wardens(judge)) > spare
+class _InForward:
+    """Whether the candidate sleeps in its forward: it was loaded, so it has been stopped, and is not now."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._was_stopped = False
+        self._asleep_since: float | None = None
+
+    def __call__(self) -> bool:
+        state = next((_state(pid) for _, pid in _candidates(self._judge)), "?")
+        self._was_stopped |= state == "T"
+        if state != "S" or not self._was_stopped:
+            self._asleep_since = None
+            return False
+        now = time.monotonic()
+        self._asleep_since = self._asleep_since or now
+        return now - self._asleep_since > 0.1
 
 
 def is_racing(judge: Judge) -> bool:
@@ -102,8 +114,25 @@ def is_racing(judge: Judge) -> bool:
     return False
 
 
-def _wardens(judge: Judge) -> list[int]:
-    return children(zygote(judge))
+def _candidates(judge: Judge) -> list[tuple[int, int]]:
+    """With the warden of each; the dry one is none."""
+    if judge._pool._zygote is None:
+        return []
+    spare = -1 if judge._pool._dry is None or judge._pool._dry.ended else dry(judge)
+    return [
+        (warden, pid)
+        for warden in children(zygote(judge))
+        for pid in children(warden)
+        if pid != spare
+    ]
+
+
+def _state(pid: int) -> str:
+    """As `ps` shows it; `?` of one that is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "?"
 
 
 def _pid(pidfd: int) -> int:
