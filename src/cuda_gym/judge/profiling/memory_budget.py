@@ -24,7 +24,7 @@ __all__ = [
 CONTENTS_BYTES = 21 << 30
 """In a race, for contents with all that is made of them."""
 PROCESSES_BYTES = 3 << 30
-"""Contexts of a reference, a candidate and a process that calls nothing; and pieces of a comparison."""
+"""Contexts of a reference, a candidate and one that waits or leaves; and pieces of a comparison."""
 AHEAD_BYTES = 12 << 30
 """For calls that are timed together before a race, or draws that are made ahead."""
 LARGE_BYTES = 1 << 30
@@ -33,8 +33,8 @@ COPIES = 2
 """Of each content of a block: inputs are handed out and kept to be compared with, for nothing seals them;
 outputs come back, and torch.compile's are kept to compare them with."""
 OUTPUTS_BESIDE = 4
-"""As many outputs of one call are there beside the contents: the candidate's, that of the process that calls
-nothing, what a hidden draw expects, and one that is being copied. While that draw is made, its gold."""
+"""As many outputs of one call are there beside the contents: the candidate's, that of one that leaves, what a hidden
+draw expects, and one that is being copied. While that draw is made, its gold."""
 _CARD = 6
 """Part of a smaller card for contents: a few judges may work beside each other."""
 
