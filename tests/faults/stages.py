@@ -23,6 +23,8 @@ SLOW = model_with(
 )
 """Right; long enough in its draws and in its race to be caught there."""
 _PATIENCE_S = 30.0
+_LOOK_S = 0.001
+"""Between two looks: a candidate is stopped for a few thousandths of a second between its calls."""
 
 
 def during(
@@ -52,7 +54,7 @@ def wait_for(reached: Callable[[], bool]) -> None:
     deadline = time.monotonic() + _PATIENCE_S
     while not reached():
         assert time.monotonic() < deadline, "the judgement never came so far"
-        time.sleep(0.01)
+        time.sleep(_LOOK_S)
 
 
 def kill(pid: int) -> None:
