@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,13 @@ def test_the_table_of_deadlines_tells_those_of_the_code() -> None:
     assert cells("one answer of a reference") == [f"{own.reference_s:g}"]
     [opening] = cells("opening a task and admitting it; compiling its reference")
     assert opening.startswith(f"{own.open_s:g} each")
+
+
+def test_the_threat_model_has_a_row_for_every_family_of_exploits() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "threat_model.md").read_text("utf-8")
+    tables = (Path(__file__).parent / "hacks").glob("*/*/exploit.toml")
+    families = {tomllib.loads(table.read_text("utf-8"))["family"] for table in tables}
+    named = {
+        name for row in re.findall(r"^\| .*\|$", page, re.M) for name in re.findall(r'"(.+?)"', row)
+    }
+    assert families == named
