@@ -56,7 +56,7 @@ class Attempt:
     ) -> None:
         self.findings = _NOTHING_YET
         self.isolation: str | None = None
-        """What stood between the submission and the machine; None where it was not even loaded."""
+        """What stands between the submission and the machine; None where no process was there to run it."""
         self._loaded: Loaded | None = None
         self.timing: Timing | None = None
         self.profile: Profile | None = None

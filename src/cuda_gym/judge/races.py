@@ -57,7 +57,7 @@ def race_alone(
         AgentError: the candidate failed, was wrong, or its clock is refused.
         Refused: twice it was faster than the device's memory is.
     """
-    # Meanwhile: a driver that others keep busy takes as long for it as half a race.
+    # Meanwhile: a driver that makes contexts for others is slow to tell.
     before = begun(means.ahead, telemetry.read_device, means.device, own_pids=own_processes())
     with means.lock.exclusive():
         rates = reference.rates()

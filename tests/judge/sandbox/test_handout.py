@@ -189,3 +189,30 @@ def test_under_the_clock_only_who_wrote_to_inputs_before_looks_at_them_anew() ->
         assert float(x[0]) == (0.0 if device is careless else 7.0)
         device.forget_writes(given, is_timed=False)
         assert float(x[0]) == 0.0
+
+
+class RoomyDevice(UnsealedDevice):
+    """One that writes to an earlier region wherever it is large enough."""
+
+    def create_inputs(self, num_bytes: int, parts: Any, earlier: Any = None) -> Any:
+        fits = earlier is not None and earlier.num_bytes >= num_bytes
+        return super().create_inputs(earlier.num_bytes if fits else num_bytes, parts, earlier)
+
+
+def test_regions_that_are_large_enough_are_used_again_and_hold_what_is_new() -> None:
+    device = RoomyDevice()
+    first = Handout.of(device, batches(3), RESULT)
+    again = Handout.of(device, batches(2), RESULT, earlier=first)
+    assert (again.inputs, again.outputs) == (first.inputs, first.outputs)
+    assert (again.input_spec, again.output_spec) == (first.input_spec, first.output_spec)
+    assert len(again.specs) == 2
+    larger = Handout.of(device, batches(4), RESULT, earlier=again)
+    assert larger.inputs is not first.inputs
+    assert larger.outputs is not first.outputs
+
+
+def test_a_sealed_region_is_as_large_as_what_lies_in_it() -> None:
+    device = RoomyDevice()
+    first = Handout.of(device, batches(3), RESULT)
+    assert Handout.of(device, batches(2), RESULT, earlier=first, key=1).inputs is not first.inputs
+    assert Handout.of(device, batches(3), RESULT, earlier=first, key=1).inputs is first.inputs

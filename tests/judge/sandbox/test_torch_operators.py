@@ -203,3 +203,31 @@ print(attempt("x.relu()"), attempt("x @ y"), attempt("x.view(-1)"))
     answer = run_child(script)
     assert answer.count("is not allowed in forward") == 2
     assert answer.endswith("None\n")
+
+
+def test_what_was_rehearsed_touches_few_pages_that_a_forked_process_does_not_own() -> None:
+    def faults(rehearsal: str) -> int:
+        told = subprocess.run(
+            [sys.executable, "-c", _FORKED.format(rehearsal=rehearsal)],
+            capture_output=True, text=True, check=True, timeout=100,
+        )  # fmt: skip
+        return int(told.stdout)
+
+    assert faults("rehearse_refusal('cpu')") < faults("pass") / 10
+
+
+_FORKED = """
+import os, resource, sys
+from cuda_gym.judge.sandbox.torch_operators import (
+    kernels_to_refuse, refuse_torch_operators, rehearse_refusal
+)
+
+kernels_to_refuse("cpu")
+if pid := os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+{rehearsal}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+refuse_torch_operators("cpu", on_refusal=lambda name, advice: None)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before, flush=True)
+os._exit(0)
+"""

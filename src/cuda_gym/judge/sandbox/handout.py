@@ -61,8 +61,8 @@ class Handout:
             device: Where they lie.
             batches: positional arguments of each call; equal objects share their place.
             outputs: tensors of the form that each call returns.
-            earlier: nobody needs it any more; its regions are used again where they are large enough: to
-                make one takes a driver that others keep busy longer than to fill it.
+            earlier: nobody needs it any more; its regions are used again where they are large enough, since
+                a driver may be busy with others when it is to make one.
             key: seals the inputs, on a device that seals.
         """
         layout, room = transport.Layout(device.alignment), transport.Layout(device.alignment)
