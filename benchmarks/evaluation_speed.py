@@ -1,7 +1,7 @@
 """How long one verified and timed evaluation takes, beside KernelBench's and CUDA Agent's.
 
     python benchmarks/evaluation_speed.py [--device cuda:0] [--kernelbench CHECKOUT]
-                                          [--cuda-agent CHECKOUT] [--quick] [--to FOLDER]
+                                          [--cuda-agent CHECKOUT] [--fresh N] [--quick] [--to FOLDER]
 
 All of one run, on one machine: the same ReLU of 256 x 393,216 float32, the same kernel, five checks and a
 hundred timed calls where that can be asked for. Ours is warm (the zygote has imported torch, the reference
@@ -240,7 +240,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "kernelbench": partial(
             kernelbench_runs,
             problem=asked[0],
-            fresh=1 if arguments.quick else 2,
+            fresh=1 if arguments.quick else arguments.fresh,
             checks=CHECKS,
             runs=RUNS,
         ),
@@ -263,6 +263,7 @@ def main() -> None:
     parser.add_argument("--kernelbench", type=Path, help="a checkout")
     parser.add_argument("--cuda-agent", type=Path, help="a checkout")
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--fresh", type=int, default=2, help="KernelBench's, before any is built")
     arguments = parsed(parser)
     if arguments is None:
         return
