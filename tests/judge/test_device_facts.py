@@ -11,6 +11,7 @@ from cuda_gym.core.device import Device
 from cuda_gym.errors import MissingTool
 from cuda_gym.judge import device_facts
 from cuda_gym.judge.device_facts import DeviceFacts, facts_of
+from cuda_gym.judge.profiling.telemetry import counts_waiting
 from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN, REMAPPING_CPU_PLAN
 
 
@@ -56,6 +57,18 @@ def test_where_contents_are_mapped_anew_the_fingerprint_says_so(
     other = facts_of(Device.parse("cpu"))
     assert other.plan == REMAPPING_CPU_PLAN
     assert other.transport != usual.transport
+
+
+def test_where_nobody_counts_who_waits_for_a_core_the_timer_says_so(tmp_path: Path) -> None:
+    counted, counter = tmp_path / "cpu", Path("/proc/pressure/cpu")
+    counted.write_text("some avg10=0.00 avg60=0.00 avg300=0.00 total=17\n")
+    cpu = Device.parse("cpu")
+    usual = facts_of(cpu, pressure=counted)
+    assert (usual.plan.timer, usual.plan.counts_waiting) == ("wall", True)
+    without = facts_of(cpu, pressure=tmp_path / "no such file")
+    assert without.plan.timer == "wall, without pressure counters"
+    assert not without.plan.counts_waiting
+    assert facts_of(cpu).plan == (usual if counts_waiting(counter) else without).plan
 
 
 def test_a_gpu_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -70,18 +70,21 @@ def _checks(device: Device, screen: Screen) -> Iterator[Check]:
         probe_device_lock,
         probe_pressure,
         probe_walls,
+        seals_check,
     )
 
     with screen.waiting("looking at the machine"):
         yield from machine_checks(device)
     with screen.waiting("putting up walls, and running against them"):
         yield from probe_walls()
-    yield probe_pressure()
+    if device.kind == "cpu":
+        yield seals_check()
+        yield probe_pressure()
     yield probe_device_lock(device)
     real = _real_run(device, screen)
-    yield real
     if device.kind == "cpu" and real.state is CheckState.OK:
         yield closed_code_check(closes_code=open_judge("cpu").closes_code)
+    yield real
 
 
 def _real_run(device: Device, screen: Screen) -> Check:

@@ -45,7 +45,8 @@ class Timing:
     num_calls: int
     """Timed calls of the submission, each with new content."""
     timer: str
-    """Which clock: `wall` on cpu, `events behind a gate` on a GPU, ungated where a submission waits."""
+    """Which clock: `wall` on cpu, with what the machine does not count; `events behind a gate` on a GPU,
+    ungated where a submission waits."""
     host_us: float | None = None
     """How long a call of the submission keeps the host; None where that is its time."""
     num_disturbed: int = 0

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
 
 from cuda_gym.core.device import Device
 from cuda_gym.judge.profiling.gpus import find_gpu
 from cuda_gym.judge.profiling.memory_budget import COPIES, contents_of_card
 from cuda_gym.judge.profiling.memory_seals import seals_future_writes
-from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN, REMAPPING_CPU_PLAN, TimingPlan
+from cuda_gym.judge.profiling.telemetry import PRESSURE, counts_waiting
+from cuda_gym.judge.profiling.timing_plan import (
+    CPU_PLAN,
+    GPU_PLAN,
+    REMAPPING_CPU_PLAN,
+    TimingPlan,
+    without_counters,
+)
 
 __all__ = ["DeviceFacts", "facts_of"]
 
@@ -32,16 +40,21 @@ class DeviceFacts:
     """Whether the end of a process takes what is timed: its memory is cleared by the device."""
 
 
-def facts_of(device: Device) -> DeviceFacts:
+def facts_of(device: Device, *, pressure: Path = PRESSURE) -> DeviceFacts:
     """The facts of a device.
+
+    Args:
+        device: Which.
+        pressure: Where Linux counts how long threads wait for a core.
 
     Raises:
         MissingTool: there is no such GPU.
     """
     if device.kind == "cpu":
         writes_again = seals_future_writes()
+        plan = CPU_PLAN if writes_again else REMAPPING_CPU_PLAN
         return DeviceFacts(
-            plan=CPU_PLAN if writes_again else REMAPPING_CPU_PLAN,
+            plan=plan if counts_waiting(pressure) else without_counters(plan),
             transport="sealed memfd" if writes_again else "sealed memfd, mapped anew",
             address_bytes=0,
             host_disturbs=True,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +15,20 @@ from cuda_gym.judge.sandbox.probes import (
     Check,
     CheckState,
     closed_code_check,
+    limits_check,
     probe_device_lock,
     probe_pressure,
     probe_walls,
+    seals_check,
 )
 
 CPU = Device.parse("cpu")
+BEYOND = {
+    resource.RLIMIT_AS: "a candidate takes more memory than its share",
+    resource.RLIMIT_FSIZE: "a candidate writes files of more than 256 MiB",
+    resource.RLIMIT_CORE: "a candidate that crashes leaves a core",
+}
+"""What can be done where nothing limits it."""
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +37,11 @@ def walls() -> dict[str, Check]:
 
 
 def test_every_wall_is_tried(walls: dict[str, Check]) -> None:
-    expected = {f"namespace {name}" for name in NAMESPACES} | {"seccomp", "hidden memory"}
+    expected = {f"namespace {name}" for name in NAMESPACES} | {
+        "seccomp",
+        "limits",
+        "hidden memory",
+    }
     assert set(walls) == expected
 
 
@@ -51,7 +64,7 @@ def test_what_fails_is_told_by_what_happened_and_not_by_what_was_asked_for() -> 
         "import ctypes, sys\n"
         "from cuda_gym.judge.sandbox import break_out, limits\n"
         "limits.enter_namespaces = limits.enclose = lambda *_, **__: NAMES\n"
-        "limits.forbid_processes = limits.hide_memory = lambda *_: NAMES\n"
+        "limits.forbid_processes = limits.hide_memory = limits.limit_resources = lambda *_: NAMES\n"
         "sys.argv = sys.argv[:1]\n"
         "break_out.main()\n"
     ).replace("NAMES", repr(NAMESPACES))
@@ -60,6 +73,30 @@ def test_what_fails_is_told_by_what_happened_and_not_by_what_was_asked_for() -> 
     assert set(answers["walls"]) == {*NAMESPACES, "seccomp"}
     assert "holds" not in answers["walls"].values()
     assert answers["hidden"] == answers["open"]
+    for limit, told in BEYOND.items():  # a container may limit this test itself
+        is_free = resource.getrlimit(limit)[1] == resource.RLIM_INFINITY
+        assert not is_free or told in answers["limits"]
+
+
+def test_the_limits_of_a_candidate_hold_here(walls: dict[str, Check]) -> None:
+    assert walls["limits"].state is CheckState.OK, walls["limits"].fact
+
+
+def test_limits_that_do_not_hold_are_named_with_what_they_let_happen() -> None:
+    check = limits_check("a candidate that crashes leaves a core")
+    assert check.state is CheckState.DEGRADED
+    assert check.fact.startswith("a candidate that crashes leaves a core. ")
+    assert check.remedy
+    assert not check.is_needed
+
+
+def test_where_inputs_cannot_be_sealed_for_all_but_their_owner_the_price_is_told() -> None:
+    assert seals_check(writes_again=True).state is CheckState.OK
+    without = seals_check(writes_again=False)
+    assert without.state is CheckState.DEGRADED
+    assert "from 30 us a call on, not from 5" in without.fact
+    assert "Linux 5.12" in without.remedy
+    assert not without.is_needed
 
 
 def test_code_that_cannot_be_closed_has_its_remedy_and_is_no_reason_to_stop() -> None:
@@ -92,6 +129,13 @@ def test_pressure_counters_are_ok_exactly_where_the_kernel_has_them() -> None:
     except OSError:
         has_them = False
     assert (probe_pressure().state is CheckState.OK) == has_them
+
+
+def test_without_pressure_counters_the_remedy_is_told(tmp_path: Path) -> None:
+    check = probe_pressure(tmp_path / "cpu")
+    assert check.state is CheckState.DEGRADED
+    assert "the timer of a Verdict says so" in check.fact
+    assert "psi=1" in check.remedy
 
 
 def test_probing_needs_no_torch() -> None:

@@ -12,6 +12,9 @@ from cuda_gym.core.verdict import Telemetry
 from cuda_gym.judge.profiling.gpus import list_gpus
 from cuda_gym.judge.profiling.nvml import read_gpu
 
+PRESSURE = Path("/proc/pressure/cpu")
+"""Where Linux counts how long threads wait for a core: only with PSI, and hardly in a sandbox."""
+
 
 def read_device(device: Device, *, own_pids: Collection[int] = ()) -> Telemetry:
     """The state of a device.
@@ -39,12 +42,14 @@ def read_cpu() -> Telemetry:
     return Telemetry(clock_mhz=_clock_mhz(), temperature_c=_temperature_c(), load=_load())
 
 
-def waited_for_cores_us() -> float:
+def waited_for_cores_us(counter: Path = PRESSURE) -> float:
     """How long some thread of this machine waited for a core, in all; 0 where it is not counted."""
-    for line in _lines("/proc/pressure/cpu"):
-        if line.startswith("some "):
-            return float(line.rpartition("total=")[2])
-    return 0.0
+    return next((float(line.rpartition("total=")[2]) for line in _waiting(counter)), 0.0)
+
+
+def counts_waiting(counter: Path = PRESSURE) -> bool:
+    """Whether that is counted on this machine."""
+    return bool(_waiting(counter))
 
 
 def num_cores() -> int:
@@ -70,6 +75,10 @@ def last_level_cache_bytes() -> int:
             if number.isdecimal() and unit in "KM":
                 sizes.append(int(number) << (10 if unit == "K" else 20))
     return max(sizes, default=32 << 20)
+
+
+def _waiting(counter: Path) -> list[str]:
+    return [line for line in _lines(str(counter)) if line.startswith("some ")]
 
 
 def _clock_mhz() -> float | None:

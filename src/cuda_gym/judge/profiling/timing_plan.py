@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from cuda_gym.judge.profiling.memory_budget import CONTENTS_BYTES, COPIES, OUTPUTS_BESIDE
 
-__all__ = ["CPU_PLAN", "GPU_PLAN", "REMAPPING_CPU_PLAN", "TimingPlan"]
+__all__ = ["CPU_PLAN", "GPU_PLAN", "REMAPPING_CPU_PLAN", "TimingPlan", "without_counters"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,3 +130,12 @@ GPU_PLAN = TimingPlan(
 )
 """A device that does what it is told by itself is steadier than cores that are shared: the ratio of a kernel
 to itself repeats within 0.25 % (gpu_timers.md)."""
+
+
+def without_counters(plan: TimingPlan) -> TimingPlan:
+    """The same where Linux does not count who waits for a core: no pair is left out, and the timer says so.
+
+    >>> without_counters(CPU_PLAN).timer
+    'wall, without pressure counters'
+    """
+    return replace(plan, counts_waiting=False, timer=f"{plan.timer}, without pressure counters")

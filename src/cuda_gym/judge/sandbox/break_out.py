@@ -13,7 +13,9 @@ import contextlib
 import ctypes
 import errno
 import json
+import mmap
 import os
+import resource
 import signal
 import socket
 import sys
@@ -34,6 +36,9 @@ NAMESPACES = ("user", "pid", "network", "ipc", "mount")
 
 _KINDS = {"user": "user", "pid": "pid", "network": "net", "ipc": "ipc", "mount": "mnt"}
 _SECRET = b"the seed of a hidden draw"
+_SHARE_BYTES = 64 << 20
+"""Of memory, for what is tried: any share is enforced alike."""
+_LIMITED = (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE)
 
 
 def main() -> None:
@@ -46,6 +51,7 @@ def main() -> None:
         walls = _attempt(_run_against_walls)
         answers = {
             "walls": json.loads(walls) if walls.startswith("{") else {},
+            "limits": _attempt(_run_against_limits),
             "hidden": _attempt(lambda: _attack_sibling(is_hidden=True)),
             "open": _attempt(lambda: _attack_sibling(is_hidden=False)),
         }
@@ -162,6 +168,67 @@ def _forks() -> str:
         os._exit(0)
     os.waitpid(child, 0)
     return "a candidate starts processes"
+
+
+def _run_against_limits() -> str:
+    """As a warden: a folder for what is written, and for a core that should not be."""
+    with tempfile.TemporaryDirectory(prefix="cuda_gym-") as folder:
+        os.chdir(folder)
+        limits.hide_memory(False)  # of one that is hidden there is no core in any case
+        return _attempt(_as_limited)
+
+
+def _as_limited() -> str:
+    """As a candidate: `holds`, or which limit does not."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))  # a shell's own is often 0
+    limits.limit_resources(_SHARE_BYTES)
+    limits.drop_privileges()
+    acts = (_maps_beyond_its_share, _writes_beyond_a_file, _leaves_a_core, _lifts_a_limit)
+    return "; ".join(failed for act in acts if (failed := act()) != "holds") or "holds"
+
+
+def _maps_beyond_its_share() -> str:
+    try:
+        mmap.mmap(-1, _SHARE_BYTES + mmap.PAGESIZE).close()
+    except OSError as error:
+        return "holds" if error.errno == errno.ENOMEM else f"mapping memory: {error.strerror}"
+    return "a candidate takes more memory than its share"
+
+
+def _writes_beyond_a_file() -> str:
+    """One byte behind the largest file: where that is let pass, the file is a hole but for it."""
+    with Path("large").open("wb", buffering=0) as file:
+        try:
+            os.pwrite(file.fileno(), b"x", limits.MAX_FILE_BYTES)
+        except OSError as error:
+            return "holds" if error.errno == errno.EFBIG else f"a large file: {error.strerror}"
+    return f"a candidate writes files of more than {limits.MAX_FILE_BYTES >> 20} MiB"
+
+
+def _leaves_a_core() -> str:
+    """By a crash, unless this machine puts cores elsewhere, or hands them to a program that is told of the limit."""
+    written = "a candidate that crashes leaves a core"
+    if Path("/proc/sys/kernel/core_pattern").read_bytes().startswith((b"|", b"/")):
+        return "holds" if resource.getrlimit(resource.RLIMIT_CORE) == (0, 0) else written
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGABRT, signal.SIG_DFL)
+        os.abort()
+    return written if os.WCOREDUMP(os.waitpid(child, 0)[1]) else "holds"
+
+
+def _lifts_a_limit() -> str:
+    for limit in _LIMITED:
+        _, hard = resource.getrlimit(limit)
+        if hard == resource.RLIM_INFINITY:
+            return "a limit is not set"
+        try:
+            resource.setrlimit(limit, (hard + 1, hard + 1))
+        except (OSError, ValueError):
+            continue
+        return "a candidate lifts a limit"
+    return "holds"
 
 
 def _attack_sibling(*, is_hidden: bool) -> str:

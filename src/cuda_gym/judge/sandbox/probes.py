@@ -1,13 +1,13 @@
 """What `doctor` tries: every wall is put up in a child, and then run against.
 
 Covered: each namespace by an identity of its own and by an act that must now fail, the seccomp
-filter by a fork, hidden memory by a sibling under the same uid that tries to read it, the counters
-of the kernel for disturbed timings, the device lock. A wall counts where it holds, not where a call
-said that it was taken.
+filter by a fork, the limits by what goes beyond them, hidden memory by a sibling under the same uid
+that tries to read it, memory that only its owner may write, the counters of the kernel for disturbed
+timings, the device lock. A wall counts where it holds, not where a call said that it was taken.
 
 Not covered: what a real submission does behind the walls; the tests of the sandbox attack those.
 
-All but the counters is tried by `break_out`, in a process of its own.
+All but seals and counters is tried by `break_out`, in a process of its own.
 """
 
 from __future__ import annotations
@@ -23,15 +23,21 @@ from pathlib import Path
 from typing import Any
 
 from cuda_gym.core.device import Device
+from cuda_gym.judge.profiling.memory_seals import seals_future_writes
+from cuda_gym.judge.profiling.telemetry import PRESSURE, counts_waiting
+from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, REMAPPING_CPU_PLAN
 from cuda_gym.judge.sandbox.break_out import NAMESPACES
+from cuda_gym.judge.sandbox.limits import MAX_FILE_BYTES
 
 __all__ = [
     "Check",
     "CheckState",
     "closed_code_check",
+    "limits_check",
     "probe_device_lock",
     "probe_pressure",
     "probe_walls",
+    "seals_check",
 ]
 
 _DEADLINE_S = 30.0
@@ -71,24 +77,47 @@ def probe_walls() -> tuple[Check, ...]:
     return (
         *(_namespace_check(name, walls.get(name, "was not tried")) for name in NAMESPACES),
         _seccomp_check(walls.get("seccomp", "was not tried")),
+        limits_check(found.get("limits", "was not tried")),
         _memory_check(found.get("hidden", "was not tried"), found.get("open", "")),
     )
 
 
-def probe_pressure() -> Check:
-    """Whether the kernel counts how long threads wait for a core."""
+def probe_pressure(counter: Path = PRESSURE) -> Check:
+    """Whether the kernel counts how long threads wait for a core.
+
+    Args:
+        counter: Where it tells that.
+    """
     what = "pressure counters"
-    try:
-        Path("/proc/pressure/cpu").read_text(encoding="utf-8")
-    except OSError as error:
-        return Check(
-            what=what,
-            state=CheckState.DEGRADED,
-            fact=f"/proc/pressure/cpu: {error.strerror}; disturbed timings are not recognised",
-            remedy="Time on an idle machine, or boot a kernel that has PSI with psi=1.",
-        )
+    if counts_waiting(counter):
+        fact = "disturbed pairs of timing blocks are recognised"
+        return Check(what=what, state=CheckState.OK, fact=fact)
     return Check(
-        what=what, state=CheckState.OK, fact="disturbed pairs of timing blocks are recognised"
+        what=what,
+        state=CheckState.DEGRADED,
+        fact=f"{counter} tells nothing; disturbed timings are not recognised, and the timer of a "
+        "Verdict says so",
+        remedy="Time on an idle machine, or boot a kernel that has PSI with psi=1.",
+    )
+
+
+def seals_check(*, writes_again: bool | None = None) -> Check:
+    """Whether inputs that were handed out can be written again, by none but their owner.
+
+    Args:
+        writes_again: Whether Linux lets an owner do so; None tries it.
+    """
+    what = "sealed inputs"
+    if seals_future_writes() if writes_again is None else writes_again:
+        fact = "only their owner writes to inputs that are handed out"
+        return Check(what=what, state=CheckState.OK, fact=fact)
+    return Check(
+        what=what,
+        state=CheckState.DEGRADED,
+        fact="nobody writes to them, not their owner either: new memory for each block; what a submission "
+        f"hides of its time shows from {REMAPPING_CPU_PLAN.hidden_us:g} us a call on, not from "
+        f"{CPU_PLAN.hidden_us:g}, and the transport of a Verdict says so",
+        remedy="Use Linux 5.12 or newer, and no sandbox that imitates an older one.",
     )
 
 
@@ -110,6 +139,27 @@ def probe_device_lock(device: Device, folder: Path | None = None) -> Check:
         state=CheckState.DEGRADED,
         fact=fact,
         remedy="Judgements wait their turn; end the other run, or be patient.",
+    )
+
+
+def limits_check(answer: str) -> Check:
+    """What a candidate could do beyond its limits.
+
+    Args:
+        answer: `holds`, or what it could.
+    """
+    if answer == "holds":
+        return Check(
+            what="limits",
+            state=CheckState.OK,
+            fact=f"memory beyond a share, files beyond {MAX_FILE_BYTES >> 20} MiB and core dumps are "
+            "refused, and no limit can be lifted",
+        )
+    return Check(
+        what="limits",
+        state=CheckState.DEGRADED,
+        fact=f"{answer}. A submission may fill this machine's memory or disk",
+        remedy="Bound both from outside (a container's limits), or use a Linux that enforces setrlimit.",
     )
 
 
