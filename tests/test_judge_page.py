@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from cuda_gym.judge.profiling.memory_budget import CONTENTS_BYTES, COPIES, contents_of_card
-from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN, REMAPPING_CPU_PLAN, TimingPlan
+from cuda_gym.judge.profiling.timing_plan import (
+    CPU_PLAN,
+    GPU_PLAN,
+    REMAPPING_CPU_PLAN,
+    TimingPlan,
+    without_counters,
+)
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 
 PAGE = (Path(__file__).parents[1] / "docs" / "judge.md").read_text("utf-8")
@@ -80,10 +86,15 @@ def test_the_page_tells_the_shortest_calls_and_what_old_kernels_hide() -> None:
     assert f"a gap of {REMAPPING_CPU_PLAN.hidden_us:g} us a call is never looked at" in PROSE
 
 
+def test_the_page_tells_the_timer_of_a_machine_that_counts_nobody_who_waits() -> None:
+    assert f"the timer is `{without_counters(CPU).timer}`" in PROSE
+
+
 def test_the_table_of_deadlines_tells_those_of_the_code() -> None:
     own = Deadlines()
     assert cells("build; of bindings")[0].startswith(f"{own.build_s:g}; ")
-    assert cells("import and construct the model") == [f"{own.load_s:g}"]
+    loading = "import and construct the model; forbid torch's operators; take weights"
+    assert cells(loading) == [f"{own.load_s:g} each"]
     assert cells("the calls of a draw; of a block") == [f"{own.run_s:g}; {3 * own.run_s:g}"]
     assert cells("one answer of a reference") == [f"{own.reference_s:g}"]
     [opening] = cells("opening a task and admitting it; compiling its reference")
