@@ -1,7 +1,7 @@
 """The version of the judge stands for the numbers that decide a Verdict.
 
-Covered: plans of races, default bounds of a judge, error budgets, hidden draws, the floor of a time: all by what
-they do, so that no comment and no private name matters. Not covered: the rules around these numbers.
+Covered: plans of races, what of a false claim is paid, default bounds of a judge, error budgets, hidden draws, the
+floor of a time: all by what they do, so that no comment and no private name matters. Not covered: the other rules.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ from dataclasses import asdict, replace
 import torch
 
 from cuda_gym.core.verdict import JUDGE_VERSION, DeviceRates
+from cuda_gym.errors import Refused
 from cuda_gym.judge.judge import JudgeConfig
+from cuda_gym.judge.profiling.audits import Audit
+from cuda_gym.judge.profiling.pairs import Pair
 from cuda_gym.judge.profiling.roofline import is_below_floor
-from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN, REMAPPING_CPU_PLAN
+from cuda_gym.judge.profiling.timing import summarise
+from cuda_gym.judge.profiling.timing_plan import CPU_PLAN, GPU_PLAN, REMAPPING_CPU_PLAN, TimingPlan
 from cuda_gym.judge.sandbox.draw_plan import plan_draws, plan_hidden
 from cuda_gym.judge.verification import inputs
 from cuda_gym.judge.verification.budget import Budget, Expected, is_fit
 from cuda_gym.judge.verification.inputs import DrawKind
 
-COMMITTED = ("4", "05f166181f93a3d4")
+COMMITTED = ("4", "3f37a2bb0e5d1730")
 """A version, and the digest of its numbers."""
 
 RATES = DeviceRates(
@@ -105,10 +109,42 @@ def floors() -> object:
     }
 
 
+def paid(plan: TimingPlan, claimed_us: float, hides: float, waiting: float) -> object:
+    """The speed-up of a submission that claims one time and takes another; where it is refused, that."""
+    calls, work_us = plan.max_calls, claimed_us * hides
+    looked_at = Pair(
+        reference_us=(*[100.0] * (calls // 2), *[300.0] * (calls - calls // 2)),
+        candidate_us=(claimed_us,) * calls,
+        wall_us=1000.0 + work_us * calls,
+        protocol_us=None if plan.num_audits else 1000.0,
+        waiting=waiting,
+    )
+    boldest = 1.0 if plan.num_audits else 2.0  # where nobody looks at a pair
+    faster = replace(looked_at, candidate_us=(claimed_us / boldest,) * calls, protocol_us=None)
+    audits = [Audit(call_us=work_us, num_calls=calls, was_queued=True)] * plan.num_audits
+    pairs = [looked_at, faster, faster] * 5
+    try:
+        timing = summarise(pairs, plan, timer="", audits=audits, best_compile_us=80.0)
+    except Refused:
+        return "refused"
+    return [float(f"{value:.6g}") for value in (timing.speedup, timing.time_us, timing.compile_us)]
+
+
+def payments() -> object:
+    return [
+        paid(plan, claimed_us, hides, waiting)
+        for plan in (CPU_PLAN, REMAPPING_CPU_PLAN, GPU_PLAN)
+        for claimed_us in (0.4, 10.0, 100.0)
+        for hides in (1.0, 1.2, 1.4, 1.8, 2.5, 3.8, 5.0)
+        for waiting in (0.0, 1.0)
+    ]
+
+
 def digest() -> str:
     config = JudgeConfig()
     numbers = {
         "plans": [asdict(plan) for plan in (CPU_PLAN, REMAPPING_CPU_PLAN, GPU_PLAN)],
+        "payments": payments(),
         "bounds": [config.memory_bytes, asdict(config.deadlines)],
         "budgets": budgets(),
         "draws": draws(),
