@@ -16,7 +16,7 @@ from cuda_gym.core.task import Task
 from cuda_gym.errors import MachineError, TaskError, WorkerLost
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.sandbox.background import begun
-from cuda_gym.judge.sandbox.draw_plan import plan_draws, plan_hidden
+from cuda_gym.judge.sandbox.draw_plan import plan_draws, plan_hidden, surely_used
 from cuda_gym.judge.sandbox.open_reference import OpenReference
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
@@ -74,7 +74,7 @@ class HeadStart:
             generator = random.Random(seed)
             draws = plan_draws(reference.opened, generator)
             hidden = plan_hidden(reference.opened, generator, weights=draws[-1].weights)
-            reference.prepare((*draws, *hidden.values()))
+            reference.prepare((*draws, *surely_used(hidden)))
 
 
 def _close(started: Future[CandidateWorker]) -> None:

@@ -4,7 +4,13 @@ import random
 
 import pytest
 
-from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, called, plan_draws, plan_hidden
+from cuda_gym.judge.sandbox.draw_plan import (
+    PlannedDraw,
+    called,
+    plan_draws,
+    plan_hidden,
+    surely_used,
+)
 
 KINDS = ["ordinary", "spiky", "large_offset", "tiny_scale", "smaller_shape"]
 
@@ -43,15 +49,25 @@ def hidden(kinds: list[str], seed: int) -> dict[int, PlannedDraw]:
     return plan_hidden({"draws": kinds}, random.Random(seed), weights=77)
 
 
-def test_two_contents_of_a_race_hide_draws_of_two_kinds_that_have_the_ordinary_shape() -> None:
+def test_the_shortest_race_hides_draws_of_two_kinds_that_have_the_ordinary_shape() -> None:
     kinds = ["ordinary", "signed", "large offset", "spiky", "smaller shape"]
     plans = [hidden(kinds, seed) for seed in range(50)]
-    assert {len({draw.kind for draw in plan.values()}) for plan in plans} == {2}
-    assert {number for plan in plans for number in plan} == {3, 4, 5}
+    assert {len({draw.kind for draw in surely_used(plan)}) for plan in plans} == {2}
+    assert {number for plan in plans for number in plan if number < 6} == {2, 3, 4, 5}
     drawn = [draw for plan in plans for draw in plan.values()]
     assert {draw.kind for draw in drawn} == {"signed", "large offset", "spiky"}
     assert {draw.weights for draw in drawn} == {77}
     assert len({draw.seed for draw in drawn}) == len(drawn)
+
+
+@pytest.mark.parametrize(("first", "last"), [(6, 9), (10, 17), (18, 33)])
+def test_a_longer_race_hides_one_more_draw_anywhere_behind_those_of_a_shorter_one(
+    first: int, last: int
+) -> None:
+    plans = [hidden(["ordinary", "signed", "spiky"], seed) for seed in range(200)]
+    found = [[number for number in plan if first <= number <= last] for plan in plans]
+    assert {len(numbers) for numbers in found} == {1}
+    assert {number for numbers in found for number in numbers} == set(range(first, last + 1))
 
 
 def test_what_a_task_cannot_bear_is_not_hidden() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,13 +11,13 @@ from cuda_gym.judge.sandbox.messages import (
     Tree,
 )
 
-__all__ = ["PlannedDraw", "called", "plan_draws", "plan_hidden"]
+__all__ = ["PlannedDraw", "called", "plan_draws", "plan_hidden", "surely_used"]
 
 _LIKE_ORDINARY = ("signed", "large offset", "tiny scale", "spiky")
 """Kinds of draws that have the shape of the ordinary one, so that nobody can tell from their form."""
-_FIRST_HIDING, _LAST_HIDING = 3, 5
-"""Numbers of contents, among which two hide something: after the probes and the first pair, and before the
-shortest race ends."""
+_HIDING = ((range(2, 6), 2), (range(6, 10), 1), (range(10, 18), 1), (range(18, 34), 1))
+"""Numbers of contents, and how many of them hide something. The probes are 0 and 1, and the shortest race ends
+with 5; who knows this may be careful in all of the first, so every longer race hides one more behind them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,9 +76,16 @@ def plan_hidden(
     {}
     """
     hard = [kind for kind in opened["draws"] if kind in _LIKE_ORDINARY]
-    numbers = range(_FIRST_HIDING, _LAST_HIDING + 1)
-    chosen = generator.sample(numbers, min(2, len(hard)))
+    generator.shuffle(hard)
+    kinds = itertools.cycle(hard)
     return {
-        number: PlannedDraw(weights=weights, kind=kind, seed=generator.getrandbits(48))
-        for number, kind in zip(chosen, generator.sample(hard, len(chosen)), strict=True)
+        number: PlannedDraw(weights=weights, kind=next(kinds), seed=generator.getrandbits(48))
+        for numbers, most in _HIDING
+        for number in sorted(generator.sample(numbers, min(most, len(hard))))
     }
+
+
+def surely_used(hidden: Mapping[int, PlannedDraw]) -> tuple[PlannedDraw, ...]:
+    """Of what a race hides, that which the shortest one comes to: worth to be made ahead."""
+    first, _ = _HIDING[0]
+    return tuple(draw for number, draw in hidden.items() if number in first)
