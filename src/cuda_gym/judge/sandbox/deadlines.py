@@ -13,6 +13,7 @@ class Deadlines:
 
     build_s: float = 60.0
     load_s: float = 30.0
+    """To import and construct the model; to forbid torch's operators; to take weights: for each."""
     run_s: float = 20.0
     """For the calls of one draw, or of one block."""
     reference_s: float = 120.0

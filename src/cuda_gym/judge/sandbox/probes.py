@@ -40,7 +40,7 @@ __all__ = [
     "seals_check",
 ]
 
-_DEADLINE_S = 30.0
+_DEADLINE_S = 45.0
 _UNRANKED = "Verdicts made here train agents, but a leaderboard does not rank them"
 
 
