@@ -116,19 +116,21 @@ def walls_s() -> float:
 
 def cost_of(judge: Judge, problem: Problem, repeats: int) -> tuple[Fingerprint, dict[str, Any]]:
     """Medians over several evaluations with a cold build, after one that warms the reference."""
-    verdict = judge.judge(problem.task, fresh(problem.submission))
+    fingerprint = judge.judge(problem.task, fresh(problem.submission)).fingerprint
     taken: list[dict[str, float]] = []
     for _ in range(repeats):
         with watching() as watch:
             start = time.perf_counter()
             verdict = judge.judge(problem.task, fresh(problem.submission))
             whole = time.perf_counter() - start
-        if verdict.timing is None:
+        if verdict.timing is None or verdict.fingerprint is None:
             raise SystemExit(f"{problem.name} is no measure: {verdict.summary}")
+        fingerprint = verdict.fingerprint
         taken.append({**watch.seconds, "whole": whole})
     steps = list(dict.fromkeys(step for step, _, _ in STEPS))
     medians = {step: statistics.median(one.get(step, 0.0) for one in taken) for step in steps}
-    return verdict.fingerprint, {
+    assert fingerprint is not None
+    return fingerprint, {
         "problem": problem.name,
         "seconds": medians,
         "evaluation_s": statistics.median(one["whole"] for one in taken),

@@ -12,6 +12,9 @@ from cuda_gym.core.plain import digest
 
 __all__ = ["Band", "Roofline", "Submission", "Task"]
 
+_MARK = "\ufeff"
+"""U+FEFF, which compilers skip where they read bytes, and refuse in a text that is decoded already."""
+
 
 @unique
 class Band(Enum):
@@ -84,7 +87,7 @@ class Submission:
 
     @classmethod
     def of(cls, files: Mapping[str, str]) -> Submission:
-        """Freeze a mapping from path to text.
+        """Freeze a mapping from path to text, without the mark that some editors put in front of it.
 
         Raises:
             ValueError: where a path is absolute or leaves the workspace.
@@ -93,7 +96,7 @@ class Submission:
             parts = PurePosixPath(path).parts
             if not parts or path.startswith("/") or ".." in parts:
                 raise ValueError(f"{path!r} is no path inside a workspace.")
-        return cls(tuple(sorted(files.items())))
+        return cls(tuple(sorted((path, text.removeprefix(_MARK)) for path, text in files.items())))
 
     @property
     def paths(self) -> tuple[str, ...]:

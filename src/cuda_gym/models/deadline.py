@@ -89,13 +89,18 @@ class Deadline:
 
 
 class Ending:
-    """Ends calls before their deadlines: those that one thread makes within its `with`."""
+    """Ends calls before their deadlines: those that one thread makes within its `with`.
+
+    One that is made within another's `with`, for calls in further threads, ends with that one.
+    """
 
     def __init__(self) -> None:
-        self._deadlines: list[Deadline] = []
+        self._ended_with_it: list[Deadline | Ending] = []
         self._lock = threading.Lock()
         self._is_over = False
         self._before: Token[Ending | None] | None = None
+        if (outer := _ENDING.get()) is not None:
+            outer.add(self)
 
     def __enter__(self) -> Self:
         self._before = _ENDING.set(self)
@@ -115,19 +120,19 @@ class Ending:
         """Whether `end` was called."""
         return self._is_over
 
-    def add(self, deadline: Deadline) -> None:
+    def add(self, one: Deadline | Ending) -> None:
         """One more to end; at once, where it comes too late."""
         with self._lock:
-            self._deadlines.append(deadline)
+            self._ended_with_it.append(one)
             if self._is_over:
-                deadline.end()
+                one.end()
 
     def end(self) -> None:
         """All of them, and those to come; from any thread."""
         with self._lock:
             self._is_over = True
-            for deadline in self._deadlines:
-                deadline.end()
+            for one in self._ended_with_it:
+                one.end()
 
 
 _ENDING: ContextVar[Ending | None] = ContextVar("ending", default=None)

@@ -3,8 +3,9 @@
 Covered: a call that fails, says nothing or comes late is no answer, and the next model in rank is asked
 at once; no call is made that is not expected to fit into what is left, and none may write more tokens
 than that pays for; results and bill lines are in the order of rank, whoever was first.
-Not covered: a model that does not keep its own time limit. Its call is left behind, but its thread
-lives until it returns. What such a call cost nobody knows: the bill has its prompt, the budget its most.
+Calls that nobody waits for any more, since they are late or since an error ended the layer, are ended.
+Not covered: what such a call cost, which nobody knows: the bill has its prompt, the budget its most. How a model that
+hangs is ended, see `underway`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 
 from cuda_gym.agents.route_moa.bill import Bill, BilledFor, BillLine
@@ -20,6 +21,7 @@ from cuda_gym.agents.route_moa.latency import TimedCall, layer_s
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.ranking import Budget
 from cuda_gym.agents.route_moa.roster import Roster
+from cuda_gym.agents.route_moa.underway import Underway
 from cuda_gym.errors import ModelError, ModelUnavailable
 from cuda_gym.models.model import Completion, Limits, Usage
 
@@ -29,7 +31,7 @@ NOTHING = Usage(prompt_tokens=0, completion_tokens=0)
 """What a call used that was refused."""
 
 _GRACE_S = 0.1
-"""A model ends its call in time and says why; only one that does not is left behind."""
+"""A model ends its call in time and says why; only one that does not is left behind. So long its end is waited for, too."""
 
 
 class NoAnswer(ModelUnavailable):
@@ -112,6 +114,7 @@ class _Running:
     rank: int
     call: Call
     limits: Limits
+    underway: Underway
     held_usd: float
     started: float = field(default_factory=time.perf_counter)
 
@@ -167,7 +170,7 @@ class _Asking:
         self._ledger = ledger
         self._roster = roster
         self._answer_in = answer_in
-        self._pool = ThreadPoolExecutor(wanted + len(roster), thread_name_prefix="route_moa")
+        self._begun: list[Underway] = []
         self._held_usd = 0.0
         self._outcomes: dict[int, _Outcome] = {}
         self.running: dict[Future[Completion], _Running] = {}
@@ -177,8 +180,12 @@ class _Asking:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
         self._ledger.hold(-self._held_usd)
+        for running in self.running.values():
+            running.underway.end()
+        end = time.perf_counter() + _GRACE_S
+        for underway in self._begun:
+            underway.join(max(0.0, end - time.perf_counter()))
 
     @property
     def in_rank(self) -> list[_Outcome]:
@@ -213,8 +220,11 @@ class _Asking:
     def _submit(self, rank: int, call: Call, limits: Limits) -> None:
         held_usd = call.cost_usd(limits.max_tokens)
         self._hold(held_usd)
-        future = self._pool.submit(call.model.complete, call.prompt.messages, limits=limits)
-        self.running[future] = _Running(rank=rank, call=call, limits=limits, held_usd=held_usd)
+        underway = Underway(call, limits)
+        self._begun.append(underway)
+        self.running[underway.future] = _Running(
+            rank=rank, call=call, limits=limits, underway=underway, held_usd=held_usd
+        )
 
     def collect(self) -> int:
         """Wait for the next call to end, or to be late; say how many failed."""
@@ -224,7 +234,11 @@ class _Asking:
         failures = 0
         for future in sorted(done | late, key=lambda future: self.running[future].rank):
             running = self.running.pop(future)
-            outcome = self._read(future, running) if future in done else _left_behind(running)
+            if future.done():
+                outcome = self._read(future, running)
+            else:
+                running.underway.end()
+                outcome = _left_behind(running)
             self._outcomes[running.rank] = outcome
             self._hold(outcome.cost_usd + outcome.unknown_usd - running.held_usd)
             failures += bool(outcome.failure)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from cuda_gym.agents.route_moa.agreement import Same, same_answer
 from cuda_gym.agents.route_moa.answers import Proposal
 from cuda_gym.agents.route_moa.calls import Called, call_side_by_side
-from cuda_gym.agents.route_moa.judges import Reading, read_reply
+from cuda_gym.agents.route_moa.judges import Reading, plain_answer, read_reply
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import Prompt, Step, compose, readers
 from cuda_gym.agents.route_moa.ranking import DEFAULT_EXPECTED, Expected
@@ -22,19 +22,7 @@ from cuda_gym.agents.route_moa.roster import Roster, RosterEntry
 from cuda_gym.errors import ContextExceeded, RosterError
 from cuda_gym.models.model import DEFAULT_LIMITS, Limits, Model
 
-__all__ = ["Crew", "Proposed", "plain_answer"]
-
-
-def plain_answer(reply: str) -> str:
-    """What a reply hands on that should have been an answer alone.
-
-    Some models go on giving scores when nobody asks; those must not reach the next reader.
-
-    >>> plain_answer('{"answer": "42", "self_score": 0.9}'), plain_answer(' {"answer": 42} ')
-    ('42', '{"answer": 42}')
-    """
-    has_scores = "self_score" in reply or "peer_scores" in reply
-    return read_reply(reply).answer if has_scores else reply.strip()
+__all__ = ["Crew", "Proposed"]
 
 
 @dataclass(frozen=True, kw_only=True)

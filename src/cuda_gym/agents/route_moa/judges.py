@@ -4,7 +4,7 @@ A score is a number from 0 to 1, or there is no score. Nothing else becomes a nu
 `true` or a list of the wrong length is None, which the posterior leaves out.
 
 Covered: JSON in a fence, in prose, with apostrophes, raw line breaks or LaTeX's backslashes in its strings;
-replies without any; scores that would reach later models through a reply that is passed on whole.
+replies without any; scores that would reach later models or the user through a reply that is passed on whole.
 Not covered: a model that writes its confidence into the answer in words.
 """
 
@@ -18,7 +18,16 @@ from typing import Any
 
 from cuda_gym.agents.route_moa.answers import Belief, Proposal
 
-__all__ = ["Assessment", "Reading", "assess", "read_reply"]
+__all__ = [
+    "SCORES",
+    "Assessment",
+    "Reading",
+    "assess",
+    "end_of_object",
+    "has_scores",
+    "plain_answer",
+    "read_reply",
+]
 
 _DECODER = json.JSONDecoder(strict=False)
 _OBJECT = re.compile(r'\{\s*"')
@@ -30,9 +39,13 @@ _ESCAPE = re.compile(
           |(?P<stray>))""",
     re.VERBOSE,
 )
-_SCORES = re.compile(
+SCORES = re.compile(
     r"""["']?\b(?:self_score|peer_scores)\b["']?\s*[:=]\s*(?:\[[^\]]*\]?|[^\s,}\]]*)\s*,?"""
 )
+"""A name of scores and their value, wherever in a text."""
+_BRACED = re.compile(r"(```(?:json)?\s*)?\{([^{}]*)\}(?(1)\s*```)")
+_IN_PROGRESS = re.compile(r"[-+.\w]*\s*")
+"""What a number or a literal may go on from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +90,7 @@ def read_reply(text: str, *, shown: Sequence[int] = (), num_answers: int | None 
     said = _last_object(text)
     if said is None:
         return Reading(
-            answer=_SCORES.sub("", text).strip(), self_score=None, peer_scores=(None,) * total
+            answer=_without_scores(text).strip(), self_score=None, peer_scores=(None,) * total
         )
     answer = "" if said["answer"] is None else said["answer"]
     return Reading(
@@ -85,6 +98,41 @@ def read_reply(text: str, *, shown: Sequence[int] = (), num_answers: int | None 
         self_score=_score(said.get("self_score")),
         peer_scores=_peer_scores(said.get("peer_scores"), shown, total),
     )
+
+
+def has_scores(reply: str) -> bool:
+    """Whether it may have any: they are named in it."""
+    return "self_score" in reply or "peer_scores" in reply
+
+
+def plain_answer(reply: str) -> str:
+    """What a reply hands on that should have been an answer alone.
+
+    Some models go on giving scores when nobody asks; those must not reach the next reader.
+
+    >>> plain_answer('{"answer": "42", "self_score": 0.9}'), plain_answer(' {"answer": 42} ')
+    ('42', '{"answer": 42}')
+    """
+    return read_reply(reply).answer if has_scores(reply) else reply.strip()
+
+
+def end_of_object(text: str) -> int | None:
+    """Where the JSON object ends with which a text begins; None where it may go on, 0 where it is none.
+
+    >>> end_of_object('{"a": 1} and'), end_of_object('{"a": tr'), end_of_object('{"a", "b"}')
+    (8, None, 0)
+    """
+    escaped = _ESCAPE.sub(_escape, text)
+    try:
+        _, end = _DECODER.raw_decode(escaped)
+    except json.JSONDecodeError as error:
+        is_open = error.msg.startswith("Unterminated string")
+        return None if is_open or _IN_PROGRESS.fullmatch(escaped, error.pos) else 0
+    except (ValueError, RecursionError):
+        return 0
+    for stray in _ESCAPE.finditer(text, 0, end):
+        end -= stray["json"] is None and stray.start() < end
+    return end
 
 
 def assess(
@@ -129,6 +177,16 @@ def _last_object(text: str) -> dict[str, Any] | None:
         if "answer" in value:
             found = value
     return found
+
+
+def _without_scores(text: str) -> str:
+    """Braces with nothing but scores in them go as well."""
+
+    def rest_of(braced: re.Match[str]) -> str:
+        within = SCORES.sub("", braced[2])
+        return "" if within != braced[2] and not within.strip() else braced[0]
+
+    return SCORES.sub("", _BRACED.sub(rest_of, text))
 
 
 def _escape(match: re.Match[str]) -> str:

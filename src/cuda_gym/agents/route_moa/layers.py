@@ -16,7 +16,8 @@ from cuda_gym.agents.route_moa.agreement import Same, same_answer
 from cuda_gym.agents.route_moa.answers import Answer, Scorer
 from cuda_gym.agents.route_moa.calls import NoAnswer, call_side_by_side
 from cuda_gym.agents.route_moa.course import Course
-from cuda_gym.agents.route_moa.crew import Crew, plain_answer
+from cuda_gym.agents.route_moa.crew import Crew
+from cuda_gym.agents.route_moa.judges import plain_answer
 from cuda_gym.agents.route_moa.plan import MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights
 from cuda_gym.agents.route_moa.roster import Roster

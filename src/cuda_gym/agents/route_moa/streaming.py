@@ -1,10 +1,10 @@
 """One call that is streamed, of the best model that answers.
 
 Covered: a model that fails before its first word, or says nothing, is replaced by the next in rank; white space
-before the first word is left out; a reply that begins as JSON is held back to its end, for it may have scores that are
-to be taken off; every call is billed, one that broke off with what it had said.
-Not covered: a model that breaks off after its first word; that is an error. Scores after prose: what came before
-them was passed on already.
+before the first word is left out; scores are taken off, see `scoreless`; every call is billed, one that broke off with
+what it had said.
+Not covered: a model that breaks off after its first word; that is an error. One that hangs, and does not keep its own
+time limit: whoever reads the stream waits for it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from dataclasses import replace
 
 from cuda_gym.agents.route_moa.bill import BilledFor, BillLine, line_of
 from cuda_gym.agents.route_moa.calls import NOTHING, NoAnswer, usage_of
-from cuda_gym.agents.route_moa.crew import plain_answer
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import most_tokens
+from cuda_gym.agents.route_moa.scoreless import Scoreless
 from cuda_gym.errors import ModelError
 from cuda_gym.models.model import Completion, Usage
 
 __all__ = ["stream_one"]
-
-_JSON = ("{", "```json")
-"""How a reply begins that may have an answer and scores."""
 
 
 def stream_one(
@@ -68,24 +65,21 @@ def stream_one(
 def _pieces(call: Call, ledger: Ledger, heard: list[str]) -> Iterator[str | Completion]:
     """Of one call, from the first word on, and then its completion; whatever arrives is added to what was heard."""
     left = ledger.left
-    held = ""
-    is_held = True
+    reply = Scoreless()
+    has_begun = False
     limits = call.within(left.usd, left.seconds)
     for item in call.model.stream(call.prompt.messages, limits=limits):
+        if isinstance(item, str):
+            heard.append(item)
+            text = reply.add(item)
+        else:
+            text = reply.rest()
+        if text := text if has_begun else text.lstrip():
+            has_begun = True
+            yield text
         if isinstance(item, Completion):
-            if held and (answer := plain_answer(held)):
-                yield answer
             yield item
             return
-        heard.append(item)
-        if not is_held:
-            yield item
-            continue
-        held = (held + item).lstrip()
-        is_held = any(held.startswith(start) or start.startswith(held) for start in _JSON)
-        if not is_held:
-            yield held
-            held = ""
 
 
 def _failed(call: Call, error: ModelError, heard: str) -> BillLine:

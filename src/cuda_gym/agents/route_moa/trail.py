@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from cuda_gym.agents.route_moa.answers import Answer, ExitReason, LayerRecord, Proposal, Route
 from cuda_gym.agents.route_moa.calls import NoAnswer, call_side_by_side
-from cuda_gym.agents.route_moa.crew import Crew, plain_answer
+from cuda_gym.agents.route_moa.crew import Crew
+from cuda_gym.agents.route_moa.judges import plain_answer
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import Prompt, Step
 from cuda_gym.models.model import Completion, Message

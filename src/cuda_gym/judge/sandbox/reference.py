@@ -173,8 +173,8 @@ class Reference:
             count: Of its calls, where memory bears so many.
             contents_bytes: What their inputs and outputs may take.
         """
-        self.timed.rehearse(count=count, contents_bytes=contents_bytes)
-        return self.rest()
+        rehearsed = self.timed.rehearse(count=count, contents_bytes=contents_bytes)
+        return self.rest() if rehearsed else ({}, ())  # draws that were made ahead are still to come
 
     def _admit(self) -> Admission:
         key = self._key("admission")

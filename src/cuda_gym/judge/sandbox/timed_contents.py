@@ -140,20 +140,24 @@ class TimedContents:
         seen = self._exchange.gate.witness(queue_s=queue_s, most_s=most_s)
         return asdict(seen), ()
 
-    def rehearse(self, *, count: int, contents_bytes: int) -> None:
+    def rehearse(self, *, count: int, contents_bytes: int) -> bool:
         """Find out what a sealed block takes without its calls, before there is a submission that could disturb that.
 
         Args:
             count: Of its calls, where memory bears so many.
             contents_bytes: What their inputs and outputs may take.
+
+        Returns:
+            Whether there was anything to find out.
         """
         count = min(count, max(1, contents_bytes // max(1, self._content_bytes)))
         if self._device.sealing is None or self._empty.knows(count):
-            return
+            return False
         with contextlib.suppress(MachineError):  # for want of memory: the first race does it
             self._hand_out(count, _REHEARSED_SEED, hidden=None, sealed=True)
             for _ in range(_REHEARSALS):
                 self._empty.measure_us(self._exchange.handout, count, queued=True)
+        return True
 
     def empty_block(self, *, count: int, queued: bool) -> Answer:
         """What a block of the sealed contents takes without its calls, in microseconds.

@@ -1,4 +1,7 @@
-"""CUDA C++ without its comments and strings: what is left is code, at the same places."""
+"""CUDA C++ without its comments, its strings and what `#if 0` leaves out: the rest is code, at the same places.
+
+Not covered: conditions that only a compiler can decide; both of their branches count as code.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,13 @@ _OPAQUE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_CONDITION = re.compile(
+    r"^[^\S\n]*\#[^\S\n]*(?P<word>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b(?P<rest>[^\n]*)",
+    re.MULTILINE,
+)
+_HIDES_DIRECTIVE = re.compile(r"%:|\?\?=|\\[^\S\n]*\n|R\"")
+"""With these an `#endif` can be spelled so that only a compiler sees it, or is seen where there is none."""
+_CONTINUED = re.compile(r"\\[^\S\n]*\n\Z")
 _INCLUDE = re.compile(
     r"^[^\S\n]*\#[^\S\n]*include[^\S\n]*(?P<opening>[<\"])(?P<name>[^>\"\n]*)", re.MULTILINE
 )
@@ -31,10 +41,12 @@ _VARIABLE = re.compile(r"\b(?P<name>\w++)\s*+=(?!=)")
 
 
 def mask(text: str) -> str:
-    """The same text with blanks for comments and for what stands in strings.
+    """The same text with blanks for comments, for what stands in strings and behind `#if 0`.
 
     >>> mask('x("a"); // b')
     'x(" ");     '
+    >>> mask("#if 0\\nx y\\n#endif\\nz")
+    '#if 0\\n   \\n#endif\\nz'
     """
 
     def blank(match: re.Match[str]) -> str:
@@ -45,7 +57,7 @@ def mask(text: str) -> str:
             return found[0] + re.sub(r"[^\n]", " ", found[1:-1]) + found[-1]
         return found
 
-    return _OPAQUE.sub(blank, text)
+    return _without_dead_code(_OPAQUE.sub(blank, text), text)
 
 
 def line_of(text: str, position: int) -> int:
@@ -64,3 +76,37 @@ def own_functions(code: str) -> frozenset[str]:
     """Names that the code itself gives to a function with a body, or to a variable."""
     found = (match["name"] for kind in (_FUNCTION, _VARIABLE) for match in kind.finditer(code))
     return frozenset(found)
+
+
+def _without_dead_code(code: str, text: str) -> str:
+    """Code without what stands between `#if 0` and the directive that ends it.
+
+    Args:
+        code: Without comments and strings.
+        text: With them: what might make a compiler see another end stays code.
+    """
+    parts: list[str] = []
+    position = depth = 0
+    start: int | None = None
+    for match in _CONDITION.finditer(code):
+        word = match["word"]
+        if start is None:
+            if word == "if" and match["rest"].strip() == "0" and _is_line(text, match.start()):
+                start, depth = match.end(), 0
+        elif word.startswith("if"):
+            depth += 1
+        elif depth == 0:
+            if not _HIDES_DIRECTIVE.search(text, start, match.start()):
+                blank = re.sub(r"[^\n]", " ", code[start : match.start()])
+                parts += (code[position:start], blank)
+                position = match.start()
+            start = None
+        elif word == "endif":
+            depth -= 1
+    return "".join((*parts, code[position:]))
+
+
+def _is_line(text: str, start: int) -> bool:
+    """Whether a line begins there, and not what continues the one above."""
+    above = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    return _CONTINUED.search(text, above, start) is None

@@ -76,30 +76,30 @@ class Stoppable:
         self, call: Callable[[], Iterator[str | Completion]]
     ) -> Iterator[str | Completion]:
         """What a call gives, made in a thread of its own, until it is stopped or nobody reads on."""
-        self._check()
-        items: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         ending = Ending()
+        self._check(ending)
+        items: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         arguments = (call, items, ending)
         name = f"call of {self.name}"
         threading.Thread(target=_feed, args=arguments, name=name, daemon=True).start()
         try:
-            while (item := self._next(items)) is not None:
+            while (item := self._next(items, ending)) is not None:
                 if isinstance(item, CudaGymError):
                     raise item
                 yield item
         finally:
             ending.end()
 
-    def _next(self, items: queue.SimpleQueue[_Item]) -> _Item:
+    def _next(self, items: queue.SimpleQueue[_Item], ending: Ending) -> _Item:
         while True:
-            self._check()
+            self._check(ending)
             try:
                 return items.get(timeout=_POLL_S)
             except queue.Empty:
                 continue
 
-    def _check(self) -> None:
-        if self._stop.is_set():
+    def _check(self, ending: Ending) -> None:
+        if self._stop.is_set() or ending.is_over:
             raise ModelUnavailable(
                 f"{self.name} is not called any more: nobody waits for the answer."
             )
