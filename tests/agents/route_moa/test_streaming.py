@@ -43,6 +43,8 @@ def streamed(one: Mixture) -> tuple[list[str], Answer]:
         "It is Nice.",
         CODE,
         "`",
+        "It is Nice.\nself_score: 0.8125",
+        'It is Nice.\n```json\n{"self_score": 0.8125}\n```\n',
     ],
 )
 def test_it_is_the_same_in_pieces_as_at_once(text: str) -> None:
@@ -50,6 +52,12 @@ def test_it_is_the_same_in_pieces_as_at_once(text: str) -> None:
     assert answer.text == "".join(pieces).strip() == mixture(text).answer(QUERY).text
     assert "0.8125" not in answer.text
     assert answer.route.aggregator == "a"
+
+
+def test_of_scores_behind_prose_the_reader_of_a_stream_sees_none() -> None:
+    pieces, answer = streamed(mixture(f"Let me see: {SCORED} I hope."))
+    assert pieces == ["Let", " me", " see:", " ", "Nice", " I", " hope."]
+    assert answer.text == "Let me see: Nice I hope."
 
 
 @pytest.mark.parametrize("text", [CODE, "It is Nice, in France."])

@@ -1,0 +1,111 @@
+"""A reply without its scores, passed on while it arrives.
+
+Held back is what may be, or may become, one of two things, and nothing else: a score with its name, such as
+`self_score: 0.9`, which is left out; and a JSON object, with its fence, until it ends or shows that it is none, since it may
+be an answer with scores, of which the answer alone is passed on. In prose and code that is now and then some characters
+until the next piece. Where the first thing in a reply is an answer with scores, the rest is held back too, as what
+follows is no part of the answer.
+
+Covered: pieces that end anywhere, a reply that is cut off. Not covered: an object with scores whose `answer` came in
+another one; thoughts before an answer, which are passed on before anybody knows what they were.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import final
+
+from cuda_gym.agents.route_moa.judges import SCORES, end_of_object, has_scores, plain_answer
+
+__all__ = ["Scoreless"]
+
+_OBJECT = re.compile(r'(?P<fence>```(?:json)?\s*)?\{\s*"')
+_CLOSING = re.compile(r"\s*```")
+_CLOSING_MAYBE = re.compile(r"\s*`{0,2}")
+_NAMES = ("self_score", "peer_scores")
+_BEGUN = "|".join(name[:end] for name in _NAMES for end in range(1, len(name)))
+_MAYBE = re.compile(
+    rf"""(?:`{{1,3}}|```(?:j|js|jso|json)?\s*(?:\{{\s*)?|\{{\s*
+         |["']|["']?\b(?:{_BEGUN})|["']?\b(?:{"|".join(_NAMES)})["']?\s*)\Z""",
+    re.VERBOSE,
+)
+"""The end of a text with which an object or a score may begin."""
+
+
+@final
+class Scoreless:
+    """One reply.
+
+    >>> reply = Scoreless()
+    >>> [reply.add(piece) for piece in ("It is ", "42. self", "_score: 0.", "9")], reply.rest()
+    (['It is ', '42. ', '', ''], '')
+    """
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._done = 0
+        self._is_first = True
+        self._is_held_to_the_end = False
+
+    def add(self, piece: str) -> str:
+        """A further piece; what may be passed on by now."""
+        self._text = (
+            self._text[max(0, self._done - 1) :] + piece
+        )  # a word's beginning shows by what is before
+        self._done = min(self._done, 1)
+        said: list[str] = []
+        while not self._is_held_to_the_end and (part := self._next()) is not None:
+            said.append(part)
+            self._is_first = self._is_first and not part.strip()
+        return "".join(said)
+
+    def rest(self) -> str:
+        """What was held back and is to be passed on, now that the reply is at its end."""
+        held = self._text[self._done :]
+        self._done = len(self._text)
+        return plain_answer(held) if has_scores(held) else held
+
+    def _next(self) -> str | None:
+        """The part up to what may be a score, or what stands for that; None where there is no more for now."""
+        text, start = self._text, self._done
+        found = [one for one in (_OBJECT.search(text, start), SCORES.search(text, start)) if one]
+        if not found:
+            maybe = _MAYBE.search(text, start)
+            self._done = maybe.start() if maybe else len(text)
+            return text[start : self._done] or None
+        first = min(found, key=lambda one: one.start())
+        if first.start() > start:
+            self._done = first.start()
+            return text[start : self._done]
+        if first.re is _OBJECT:
+            return self._object(first)
+        if first.end() == len(text):
+            return None  # its value may go on
+        self._done = first.end()
+        return ""
+
+    def _object(self, opening: re.Match[str]) -> str | None:
+        """What stands for the object that begins here."""
+        text, start = self._text, opening.start()
+        brace = opening.end("fence") if opening["fence"] else start
+        length = end_of_object(text[brace:])
+        if length is None:
+            return None
+        if length == 0:
+            self._done = brace + 1
+            return text[start : self._done]
+        end = brace + length
+        if self._is_first and has_scores(text[brace:end]):
+            self._is_held_to_the_end = True
+            return None
+        if opening["fence"]:
+            if closing := _CLOSING.match(text, end):
+                end = closing.end()
+            elif _CLOSING_MAYBE.fullmatch(text, end):
+                return None
+            else:
+                self._done = brace
+                return text[start:brace]
+        self._done = end
+        whole = text[start:end]
+        return plain_answer(whole) if has_scores(whole) else whole
