@@ -17,6 +17,8 @@ class ModelNew(nn.Module):
     def __init__(self):
         super().__init__()
         self.linear = nn.Linear(4, 4)
+        self.free = nn.Sequential(nn.Identity(), nn.Dropout(0.1))
+        self.mixed = nn.Sequential(nn.Identity(), nn.ReLU())
         self.weight = nn.Parameter(torch.sum(torch.ones(4)))
 
     def forward(self, x):
@@ -37,17 +39,21 @@ def _told(line: str) -> list[str]:
         ("F.silu(out)", "torch.nn.functional.silu"),
         ("gelu(out)", "torch.nn.functional.gelu"),
         ("self.linear(out)", "the module self.linear"),
+        ("self.mixed(out)", "the module self.mixed"),
         ("torch.matmul(out, torch.cat([x, x]))", "torch.matmul"),
     ],
 )
 def test_an_operator_in_forward_is_told_before_it_runs(line: str, name: str) -> None:
     assert (
-        f"model_new.py:17: warning: {name} computes and will be refused; compute it in a kernel "
-        "under kernels/; forward may only allocate and take views" in _told(line)
+        f"model_new.py:19: warning: {name} computes and is refused where it runs; compute it in a "
+        "kernel under kernels/; forward may only allocate and take views" in _told(line)
     )
 
 
-@pytest.mark.parametrize("line", ["out", "out.view(-1)", "torch.empty(3)", "torch.zeros_like(out)"])
+@pytest.mark.parametrize(
+    "line",
+    ["out", "out.view(-1)", "torch.empty(3)", "torch.zeros_like(out)", "self.free(F.dropout(out))"],
+)
 def test_allocations_views_and_the_constructor_are_free(line: str) -> None:
     assert _told(line) == []
 

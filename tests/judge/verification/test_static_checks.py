@@ -172,6 +172,12 @@ def test_an_allowed_library_call_is_no_evidence() -> None:
     assert check(in_forward("cuda_extension.library.gemm(x, x)"), library=("gemm",)) == ()
 
 
+def test_a_name_for_the_extension_that_may_be_none_is_still_a_use_of_it() -> None:
+    optional = "try:\n    import cuda_extension\nexcept ImportError:\n    cuda_extension = None\n"
+    evidence = check(MODEL.replace("import cuda_extension\n", optional))
+    assert "model_new.py never uses cuda_extension" not in evidence
+
+
 def test_a_model_without_kernels_is_noticed() -> None:
     source = MODEL.replace("        cuda_extension.scale(out, x, x.numel())\n", "")
     assert check(source) == ("model_new.py never uses cuda_extension",)
@@ -279,6 +285,32 @@ def test_what_reaches_out_of_a_kernel_is_refused_with_its_line(line: str, fact: 
     number = source.count("\n") + 2
     assert str(caught.value).startswith(f"kernels/a.cu:{number} ")
     assert fact in str(caught.value)
+
+
+@pytest.mark.parametrize("dead", ["it can't be compiled", "#if 1\nx\n#endif", "#include <thread>"])
+def test_what_is_left_out_by_the_preprocessor_is_not_accused(dead: str) -> None:
+    source = f"#if 0\n{dead}\nvoid g() {{ system(1); }}\n#endif\n{KERNEL}"
+    assert check_kernels({"kernels/a.cu": source}, ()) == ()
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "#if 0\n#else",
+        "#if 0\n#endif",
+        "#if 0\n#elif 1",
+        "#if 1\n#define X \\\n#if 0",
+        "// \\ \n#if 0",
+        "#if 0\n%:endif",
+        "#if 0\n#e\\\nndif",
+        '#if 0\nR"(\n#endif\n)"',
+        "#if 0 + 1",
+        "/*\n#if 0\n*/",
+    ],
+)
+def test_what_only_seems_left_out_is_refused(before: str) -> None:
+    with pytest.raises(Refused, match=r"calls system\(\)"):
+        check_kernels({"kernels/a.cu": f"{before}\nvoid g() {{ system(1); }}\n#endif\n"}, ())
 
 
 def test_an_include_of_a_macro_is_no_cuda_for_any_device() -> None:

@@ -41,12 +41,12 @@ _VARIABLE = re.compile(r"\b(?P<name>\w++)\s*+=(?!=)")
 
 
 def mask(text: str) -> str:
-    """The same text with blanks for comments, for what stands in strings and behind `#if 0`.
+    r"""The same text with blanks for comments, for what stands in strings and behind `#if 0`.
 
     >>> mask('x("a"); // b')
     'x(" ");     '
-    >>> mask("#if 0\\nx y\\n#endif\\nz")
-    '#if 0\\n   \\n#endif\\nz'
+    >>> mask("#if 0\nx y\n#endif\nz")
+    '#if 0\n   \n#endif\nz'
     """
 
     def blank(match: re.Match[str]) -> str:

@@ -52,7 +52,12 @@ def call_warnings(
         warnings.simplefilter("ignore")  # '\d' in a string of the agent's is not our warning
         tree = ast.parse(source, _MODEL)
     imported = imported_names(tree)
-    uses = [use for use in used_names(tree, imported) if use.is_below(_EXTENSION)]
+    optional = _asked_with_default(tree, imported)
+    uses = [
+        use
+        for use in used_names(tree, imported)
+        if use.is_below(_EXTENSION) and use.name not in optional
+    ]
     found = [*_unknown_names(uses, launchers, kernels)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
@@ -65,6 +70,17 @@ def call_warnings(
         Diagnostic(severity=Severity.WARNING, message=message, file=_MODEL, line=line)
         for line, message in sorted(set(found))
     )
+
+
+def _asked_with_default(tree: ast.Module, imported: Mapping[str, Use]) -> set[str]:
+    """Names that may be missing: `getattr(cuda_extension, "scale_half", None)`."""
+    return {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and len(node.args) == 3
+        and (name := full_name(node, imported))
+    }
 
 
 def _unknown_names(

@@ -1,4 +1,4 @@
-"""Torch operators that `forward` calls by name: they will be refused when it runs, so compile tells.
+"""Torch operators that `forward` calls by name: they are refused when it runs, so compile tells.
 
 Covered: functions of `torch.nn.functional`, the usual ones of `torch`, and modules of the constructor that
 are called. Not covered: methods and operators of tensors (`x.relu()`, `x + y`), whose types only a run
@@ -85,6 +85,14 @@ _COMPUTING = frozenset(
         "where",
     ]
 )
+_FREE = frozenset(
+    {
+        "Parameter", "ParameterList", "ParameterDict", "ModuleList", "ModuleDict", "Identity", "Flatten",
+        "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
+        "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout",
+    }
+)  # fmt: skip
+"""Of `torch.nn` and its functions: hold something, take a view, or give back what they got, once training is over."""
 _ADVICE = "compute it in a kernel under kernels/; forward may only allocate and take views"
 
 
@@ -97,7 +105,7 @@ def operator_warnings(source: str) -> tuple[Diagnostic, ...]:
     return tuple(
         Diagnostic(
             severity=Severity.WARNING,
-            message=f"{name} computes and will be refused; {_ADVICE}",
+            message=f"{name} computes and is refused where it runs; {_ADVICE}",
             file=_MODEL,
             line=line,
         )
@@ -115,7 +123,8 @@ def _called(tree: ast.Module) -> Iterator[tuple[int, str]]:
         for call in (n for n in ast.walk(method) if isinstance(n, ast.Call)):
             name = full_name(call.func, imported) or ""
             module, _, last = name.rpartition(".")
-            if module == "torch.nn.functional" or (module == "torch" and last in _COMPUTING):
+            is_function = module == "torch.nn.functional" and last not in _FREE
+            if is_function or (module == "torch" and last in _COMPUTING):
                 yield call.lineno, name
             elif (called := ast.unparse(call.func)) in modules:
                 yield call.lineno, f"the module {called}"
@@ -124,7 +133,13 @@ def _called(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def _modules(model: ast.ClassDef, imported: Mapping[str, Use]) -> Iterator[str]:
     """`self.linear` for each `self.linear = nn.Linear(...)`."""
     for node in ast.walk(model):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            name = full_name(node.value.func, imported) or ""
-            if name.startswith("torch.nn.") and name != "torch.nn.Parameter":
-                yield from map(ast.unparse, node.targets)
+        if isinstance(node, ast.Assign) and _computes(node.value, imported):
+            yield from map(ast.unparse, node.targets)
+
+
+def _computes(made: ast.expr, imported: Mapping[str, Use]) -> bool:
+    """Whether it makes a module of torch that computes: `nn.Linear(4, 4)`, and what holds one."""
+    name = full_name(made.func, imported) or "" if isinstance(made, ast.Call) else ""
+    if isinstance(made, ast.Call) and name == "torch.nn.Sequential" and made.args:
+        return any(_computes(part, imported) for part in made.args)
+    return name.startswith("torch.nn.") and name.rpartition(".")[2] not in _FREE

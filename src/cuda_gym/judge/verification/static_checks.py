@@ -276,12 +276,16 @@ def _model_evidence(
     for use in uses:
         if any(use.is_below(name) for name in _TELLING_NAMES):
             yield f"{_MODEL}:{use.line} uses {use.name}, which shows more than the submission"
-    yield from _extension_evidence(uses, library)
+    aliases = [a for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
+    names = {alias.asname or alias.name for alias in aliases if alias.name == "cuda_extension"}
+    yield from _extension_evidence(uses, library, is_rebound=not names <= imported.keys())
 
 
-def _extension_evidence(uses: Sequence[Use], library: tuple[str, ...]) -> Iterator[str]:
+def _extension_evidence(
+    uses: Sequence[Use], library: tuple[str, ...], *, is_rebound: bool
+) -> Iterator[str]:
     """How compiled code is reached."""
-    if not any(use.is_below("cuda_extension") for use in uses):
+    if not is_rebound and not any(use.is_below("cuda_extension") for use in uses):
         yield f"{_MODEL} never uses cuda_extension"
     for use in uses:
         call = use.name.removeprefix("cuda_extension.library.")
