@@ -92,6 +92,14 @@ def test_what_came_back_is_a_copy_that_a_late_write_does_not_reach(device: Worke
     assert torch.equal(after[0], torch.full((4,), 7.0))
 
 
+def test_tensors_of_every_form_arrive_as_they_were(device: WorkerDevice) -> None:
+    batch = [torch.ones_like(form) for form in FORMS]
+    batch[-1] = torch.arange(9.0)[::3][:1]
+    handout = Handout.of(device, [batch], RESULT)
+    given, _ = opened(device, handout)
+    assert all(map(torch.equal, transport.decode_tree(handout.trees[0], given), batch))
+
+
 def test_calls_on_one_content_share_its_place() -> None:
     device, (batch,) = CpuWorkerDevice(), batches(1)
     handout = Handout.of(device, [batch] * 5, RESULT)
@@ -125,8 +133,9 @@ FORMS = [
     torch.zeros(9)[1:5],
     torch.zeros(2, 8, dtype=torch.bool),
     torch.zeros((), dtype=torch.int64),
+    torch.zeros(9)[::3][:1],
 ]
-"""Of whole words and of parts of them, and such as begin within one."""
+"""Of whole words and of parts of them, such as begin within one, and one that is not followed by a next."""
 
 
 @pytest.mark.parametrize("place", range(len(FORMS)))

@@ -180,7 +180,7 @@ def _num_changed(before: torch.Tensor, now: torch.Tensor) -> int:
 
 def _words(*tensors: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
     """Pieces of tensors of one form, as numbers without a meaning: as large ones as they can be read in."""
-    flat = [tensor.contiguous().view(-1) for tensor in tensors]
+    flat = [transport.in_a_row(tensor) for tensor in tensors]
     ends = (n * t.element_size() for t in flat for n in (t.numel(), t.storage_offset()))
     word = torch.uint8 if any(end % torch.int64.itemsize for end in ends) else torch.int64
     pieces = (torch.split(t.view(word), _COMPARED // word.itemsize) for t in flat)
@@ -189,4 +189,4 @@ def _words(*tensors: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
     """The bytes of each element."""
-    return tensor.contiguous().view(-1).view(torch.uint8).view(-1, tensor.element_size())
+    return transport.in_a_row(tensor).view(torch.uint8).view(-1, tensor.element_size())

@@ -24,7 +24,7 @@ from cuda_gym.judge.profiling import memory_seals
 from cuda_gym.judge.sandbox.messages import (
     TensorSpec,
 )
-from cuda_gym.judge.sandbox.transport import tensor_at
+from cuda_gym.judge.sandbox.transport import in_a_row, tensor_at
 
 __all__ = ["MemfdRegion"]
 
@@ -177,8 +177,8 @@ def _anonymous_kb(address: int) -> int:
 
 
 def _write(descriptor: int, offset: int, tensor: torch.Tensor) -> None:
-    plain = tensor.detach().cpu().contiguous()
-    view = memoryview(plain.reshape(-1).view(torch.uint8).numpy().data)
+    plain = in_a_row(tensor.detach().cpu())
+    view = memoryview(plain.view(torch.uint8).numpy().data)
     while view:
         written = os.pwrite(descriptor, view, offset)
         view, offset = view[written:], offset + written

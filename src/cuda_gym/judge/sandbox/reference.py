@@ -174,7 +174,9 @@ class Reference:
             contents_bytes: What their inputs and outputs may take.
         """
         rehearsed = self.timed.rehearse(count=count, contents_bytes=contents_bytes)
-        return self.rest() if rehearsed else ({}, ())  # draws that were made ahead are still to come
+        return (
+            self.rest() if rehearsed else ({}, ())
+        )  # draws that were made ahead are still to come
 
     def _admit(self) -> Admission:
         key = self._key("admission")

@@ -27,6 +27,7 @@ __all__ = [
     "dtype_name",
     "encode_tree",
     "flatten_outputs",
+    "in_a_row",
     "plain_spec",
     "tensor_at",
 ]
@@ -73,6 +74,17 @@ def tensor_at(region: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
     if size == 0:
         return torch.empty(spec.shape, dtype=dtype, device=region.device)
     return region[spec.offset : spec.offset + size].view(dtype).view(spec.shape)
+
+
+def in_a_row(tensor: torch.Tensor) -> torch.Tensor:
+    """All elements one behind the other, which can be read in numbers of another size.
+
+    >>> import torch
+    >>> in_a_row(torch.zeros(9)[::3][:1]).view(torch.uint8).numel()
+    4
+    """
+    # Not `view(-1)`: a single element is contiguous whatever its stride is, and keeps that.
+    return tensor.contiguous().as_strided((tensor.numel(),), (1,))
 
 
 def dtype_name(dtype: torch.dtype) -> str:
