@@ -88,7 +88,10 @@ def _answer(
         return Failed(kind=told.kind, message=str(told))
     except WrongOutput as wrong:
         return Failed(kind="wrong", message=str(wrong))
-    except DeviceFault as fault:
-        return Failed(kind="fault", message=candidate.describe_fault(str(fault)))
     except CudaGymError as error:
         return Failed(kind="raised", message=str(error))
+    except RuntimeError as error:  # whatever uses the device after a fault is told of it
+        fault = str(error) if isinstance(error, DeviceFault) else fault_in(error)
+        if fault is None:
+            raise
+        return Failed(kind="fault", message=candidate.describe_fault(fault))
