@@ -424,7 +424,7 @@ def test_calls_can_be_made_side_by_side() -> None:
 def test_half_a_character_in_a_message_does_not_stop_it() -> None:
     with asked([says("Paris")]) as (model, requests):
         model.complete([Message(role="user", content="what \ud800 is it")])
-    assert requests[0].last_message == "what ? is it"
+    assert requests[0].last_message == "what \N{REPLACEMENT CHARACTER} is it"
 
 
 @pytest.mark.parametrize("limits", [Limits(timeout_s=0.0), Limits(max_tokens=0)])
@@ -434,9 +434,42 @@ def test_limits_that_leave_no_room_are_told_before_the_call(limits: Limits) -> N
     assert requests == []
 
 
-@pytest.mark.parametrize(("base_url", "key"), [("localhost:8000", None), ("http://x/v1", "a\nb")])
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("by", ["events", "bytes"])
+def test_a_character_that_comes_in_parts_is_whole(by: str, is_stream: bool) -> None:
+    text = "Zürich \ud83d\ude00, \ud83d or \ude00"  # one smile, and two halves
+    reply = says(text, pieces=len(text))
+    if by == "bytes":
+        delta = {"index": 0, "delta" if is_stream else "message": {"content": text}}
+        whole = json.dumps({"choices": [{**delta, "finish_reason": "stop"}]}, ensure_ascii=False)
+        sent = whole.replace("\ud83d\ude00", "\N{GRINNING FACE}").encode(errors="replace")
+        kind = {"Content-Type": "text/event-stream"} if is_stream else {}
+        reply = Reply(
+            raw=b"data: %s\n\n" % sent if is_stream else sent, between_s=1e-5, headers=kind
+        )
+    with asked([reply]) as (model, _):
+        pieces = list(model.stream(QUESTION)) if is_stream else [model.complete(QUESTION)]
+    assert isinstance(pieces[-1], Completion)
+    mark = "?" if by == "bytes" else "\N{REPLACEMENT CHARACTER}"
+    assert pieces[-1].text == f"Zürich \N{GRINNING FACE}, {mark} or {mark}"
+    if is_stream:
+        assert "".join(map(str, pieces[:-1])) == pieces[-1].text
+
+
+@pytest.mark.parametrize(
+    ("base_url", "key"),
+    [
+        ("localhost:8000", None),
+        ("http://127.0.0.1:port/v1", None),
+        ("http://127.0.0.1:99999/v1", None),
+        ("http://a host/v1", None),
+        ("http://a..b/v1", None),
+        ("http://x/v1\n", None),
+        ("http://x/v1", "a\nb"),
+    ],
+)
 def test_an_address_or_a_key_that_cannot_be_is_told_at_once(base_url: str, key: str | None) -> None:
-    with pytest.raises(ValueError, match="of 'mine' is") as caught:
+    with pytest.raises(ValueError, match=r"of 'mine'.* is ") as caught:
         OpenAIModel("mine", base_url, None, PRICES, key)
     assert key is None or key not in str(caught.value)
 

@@ -209,7 +209,7 @@ class Budgeted:
         least = self._prices.cost_usd(Usage(prompt_tokens=prompt_tokens, completion_tokens=1))
         if least > left + _ROUNDING_USD:
             raise self._exceeded(
-                f"{max(left, 0.0):.6f} of {self._usd:.6f} dollars", f"{least:.6f}", "usd"
+                f"{max(left, 0.0):.6g} of {self._usd:.6g} dollars", f"{least:.6g}", "usd"
             )
         prompt = self._prices.cost_usd(Usage(prompt_tokens=prompt_tokens, completion_tokens=0))
         per_token = self._prices.output_usd_per_million / 1e6

@@ -1,7 +1,8 @@
 """What goes to an OpenAI-compatible endpoint, and what comes back.
 
-Covered: text, tool calls, usage; servers that leave out or misspell what the protocol asks for. Not covered: images,
-audio, several choices, log-probabilities; what a model thinks before it answers, of which only the tokens count.
+Covered: text, tool calls, usage; servers that leave out or misspell what the protocol asks for; characters of which
+JSON has only a half. Not covered: images, audio, several choices, log-probabilities; what a model thinks before it answers, of
+which only the tokens count.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ from typing import Any, Literal
 
 from cuda_gym.models.model import Limits, Message, ToolCall, Usage
 
-__all__ = ["NoCompletion", "Piece", "Reply", "read_piece", "read_reply", "read_usage", "request_of"]
+__all__ = [
+    "NoCompletion",
+    "Piece",
+    "Reply",
+    "read_piece",
+    "read_reply",
+    "read_usage",
+    "real_text",
+    "request_of",
+]
 
 LimitName = Literal["max_tokens", "max_completion_tokens"]
 
@@ -38,6 +48,7 @@ class Piece:
     """What one event of a stream brings."""
 
     text: str
+    """It may end or begin with half of a character, see `real_text`."""
     finish_reason: str | None
     usage: Usage | None
 
@@ -76,7 +87,7 @@ def read_reply(body: object) -> Reply:
     calls = _tool_calls(message.get("tool_calls"))
     reason = choice.get("finish_reason")
     return Reply(
-        text=_text(message.get("content")),
+        text=real_text(_text(message.get("content"))),
         tool_calls=calls,
         finish_reason=reason if isinstance(reason, str) else ("tool_calls" if calls else "stop"),
         usage=read_usage(body),
@@ -103,6 +114,19 @@ def read_piece(event: object) -> Piece:
     )
 
 
+def real_text(text: str) -> str:
+    r"""Text that can be printed and sent: halves of a character beside each other are it, and alone they are a mark.
+
+    JSON writes most emoji as two halves, and a server may send them one after the other, or one alone.
+
+    >>> real_text("\ud83d\ude00 \ud83d") == "\U0001f600 \ufffd"
+    True
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def read_usage(body: object) -> Usage | None:
     """The tokens that the server tells; None where they are missing, or no counts."""
     usage = body.get("usage") if isinstance(body, Mapping) else None
@@ -115,7 +139,7 @@ def read_usage(body: object) -> Usage | None:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    content = message.content.encode(errors="replace").decode()  # half a surrogate is no JSON
+    content = real_text(message.content)
     plain: dict[str, Any] = {"role": message.role, "content": content}
     if message.tool_calls:
         plain["content"] = content or None

@@ -4,7 +4,8 @@ A time-out of an HTTP client starts anew with every byte, so a server that sends
 ever. Here a timer shuts the call's connections down, which ends any wait for them at once; and so does an
 `Ending`, for whoever waits for the call no longer.
 
-Covered: connecting, waiting, and reading, also over TLS. Not covered: the look-up of a host's name, which the system bounds.
+Covered: connecting, waiting, and reading, also over TLS. Not covered: the look-up of a host's name, which the system bounds; an
+`Ending` while a connection is being made, which ends when it is there or was waited for long enough.
 """
 
 from __future__ import annotations

@@ -18,7 +18,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cuda_gym.errors import MissingTool, ModelUnavailable
-from cuda_gym.models.chat_protocol import Piece, Reply, read_piece, read_reply, read_usage
+from cuda_gym.models.chat_protocol import (
+    Piece,
+    Reply,
+    read_piece,
+    read_reply,
+    read_usage,
+    real_text,
+)
 from cuda_gym.models.deadline import Deadline
 from cuda_gym.models.endpoint_failures import Failure, Place, failure_of
 from cuda_gym.models.model import Usage
@@ -143,19 +150,23 @@ class _Arriving:
 
     def __init__(self) -> None:
         self.text = ""
+        self._half = ""
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
         self._failure: Failure | None = None
 
     def take(self, piece: Piece | Failure) -> str:
-        """The text that a piece brings."""
+        """The text that a piece brings; the first half of a character waits for the second."""
         if isinstance(piece, Failure):
             self._failure = piece
             return ""
-        self.text += piece.text
         self._finish_reason = piece.finish_reason or self._finish_reason
         self._usage = piece.usage or self._usage
-        return piece.text
+        come = self._half + piece.text
+        self._half = come[-1:] if "\ud800" <= come[-1:] <= "\udbff" else ""
+        text = real_text(come.removesuffix(self._half))
+        self.text += text
+        return text
 
     def reply(self) -> Reply | Failure:
         """The whole, if it came to its end; what fails after that costs the usage at most."""

@@ -61,11 +61,13 @@ class OpenAIModel:
         limit_name: LimitName = "max_tokens",
         attempt_timeout_s: float | None = None,
     ) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if not _is_address(base_url):
+            shown = base_url.rpartition("@")[2]  # without a password
             raise ValueError(
-                f"the base_url of {name!r} is no address: it looks like http://127.0.0.1:8000/v1"
+                f"the base_url of {name!r}, {shown[:200]!r}, is no address: "
+                "it looks like http://127.0.0.1:8000/v1"
             )
+        parts = urlsplit(base_url)
         if api_key is not None and not (api_key.isascii() and api_key.isprintable() and api_key):
             raise ValueError(
                 f"the api_key of {name!r} is empty, or has a character that no header may hold, "
@@ -224,6 +226,17 @@ class OpenAIModel:
             tool_calls=reply.tool_calls,
             estimated=() if reply.usage is not None else ("usage",),
         )
+
+
+def _is_address(base_url: str) -> bool:
+    """Whether it can be called: what is wrong with it, the client library finds in the middle of a call."""
+    try:
+        parts = urlsplit(base_url)
+        host = parts.hostname or ""
+        is_place = bool(host.encode("idna")) and " " not in host and parts.port != 0
+    except ValueError:
+        return False
+    return is_place and parts.scheme in ("http", "https") and base_url.isprintable()
 
 
 def _estimated(prompt_tokens: int, num_characters: int) -> Usage:

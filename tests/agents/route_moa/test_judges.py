@@ -113,6 +113,11 @@ def test_scores_of_a_broken_reply_go_to_no_other_model(text: str) -> None:
     assert reading.self_score is None
 
 
+def test_half_a_character_is_no_text_that_could_be_printed() -> None:
+    reading = read_reply(r'{"answer": "\ud83d\ude00 \ud83d", "self_score": 0.5}')
+    assert reading.answer == "\N{GRINNING FACE} \N{REPLACEMENT CHARACTER}"
+
+
 def test_a_model_that_hands_in_nothing_has_an_empty_answer() -> None:
     assert read_reply('{"answer": null, "self_score": 0.9}').answer == ""
 

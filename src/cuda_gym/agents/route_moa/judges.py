@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuda_gym.agents.route_moa.answers import Belief, Proposal
+from cuda_gym.models.chat_protocol import real_text
 
 __all__ = [
     "SCORES",
@@ -94,7 +95,7 @@ def read_reply(text: str, *, shown: Sequence[int] = (), num_answers: int | None 
         )
     answer = "" if said["answer"] is None else said["answer"]
     return Reading(
-        answer=(answer if isinstance(answer, str) else json.dumps(answer)).strip(),
+        answer=real_text(answer if isinstance(answer, str) else json.dumps(answer)).strip(),
         self_score=_score(said.get("self_score")),
         peer_scores=_peer_scores(said.get("peer_scores"), shown, total),
     )
