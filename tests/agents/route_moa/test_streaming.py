@@ -8,6 +8,7 @@ import pytest
 from tests.agents.route_moa.crews import QUERY, Crowd, One, reply
 
 from cuda_gym.agents.route_moa.answers import Answer
+from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights
 from cuda_gym.errors import ModelUnavailable
@@ -75,6 +76,25 @@ def test_json_without_an_answer_in_it_leaves_the_word_to_the_next_model() -> Non
     told = [[line.billed_for for line in one.route.bill.lines] for one in (answer, whole)]
     assert told[0] == told[1]
     assert told[0][-2:] == ["failed", "aggregator"]
+
+
+def test_a_stream_that_ends_without_its_completion_is_an_error_and_no_beginning_of_another() -> (
+    None
+):
+    class Ends(ScriptedModel):
+        def stream(
+            self, messages: Sequence[Message], *, limits: Limits = DEFAULT_LIMITS
+        ) -> Iterator[str | Completion]:
+            yield "Ni"
+
+    crowd = Crowd({name: One(says=[name, "Nice"]) for name in "ab"})
+    crowd.scripted["a"] = Ends("a", ["a"])
+    stream = crowd.mixture(MixturePlan(max_layers=1), PosteriorWeights(agreement=1.0)).stream(QUERY)
+    assert next(stream) == "Ni"
+    with pytest.raises(NoAnswer, match="ends with one") as caught:
+        next(stream)
+    assert caught.value.bill.lines[-1].billed_for == "failed"
+    assert caught.value.bill.lines[-1].usage.completion_tokens == 1
 
 
 def test_what_breaks_off_before_anything_was_passed_on_is_billed_and_replaced() -> None:

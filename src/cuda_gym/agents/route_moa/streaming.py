@@ -18,7 +18,7 @@ from cuda_gym.agents.route_moa.calls import NOTHING, NoAnswer, usage_of
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import most_tokens
 from cuda_gym.agents.route_moa.scoreless import Scoreless
-from cuda_gym.errors import ModelError
+from cuda_gym.errors import ModelError, ModelUnavailable
 from cuda_gym.models.model import Completion, Usage
 
 __all__ = ["stream_one"]
@@ -80,6 +80,10 @@ def _pieces(call: Call, ledger: Ledger, heard: list[str]) -> Iterator[str | Comp
         if isinstance(item, Completion):
             yield item
             return
+    raise ModelUnavailable(
+        f"{call.entry.name} ended its stream without a Completion, so that nobody knows whether that was all; "
+        "the stream of a Model ends with one."
+    )
 
 
 def _failed(call: Call, error: ModelError, heard: str) -> BillLine:
