@@ -230,8 +230,17 @@ def test_a_roster_with_a_model_that_cannot_be_called_is_refused() -> None:
         Mixture(crowd.roster, models, crowd, weights=PosteriorWeights())
 
 
-@pytest.mark.parametrize("wrong", [{"width": 0}, {"width": 2, "least_width": 3}, {"max_layers": 0}])
-def test_a_plan_without_proposers_is_refused(wrong: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"width": 0},
+        {"width": 2, "least_width": 3},
+        {"max_layers": 0},
+        {"exit_posterior": math.nan},
+        {"exit_posterior": -0.5},
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="or more"):
         MixturePlan(**wrong)  # type: ignore[arg-type]
 

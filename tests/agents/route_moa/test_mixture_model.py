@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from cuda_gym.agents.route_moa.ranking import Budget
 from cuda_gym.errors import BudgetExceeded, ModelRefused, ModelUnavailable
 from cuda_gym.models.budget import Budgeted
 from cuda_gym.models.model import Completion, Limits, Message, Model
+from cuda_gym.models.scripted import ScriptedModel
 
 TASK = Message(role="user", content="Write a softmax kernel.")
 REPAIR = (
@@ -110,6 +112,17 @@ def test_what_was_spent_in_vain_is_told() -> None:
         ask(model_of(Crowd({name: One(fails=DOWN) for name in "ab"})))
     assert isinstance(caught.value, ModelUnavailable)
     assert caught.value.usage == caught.value.bill.total.usage
+
+
+def test_of_figures_that_the_aggregator_alone_estimated_it_says_so() -> None:
+    class Counts(ScriptedModel):
+        def complete(self, *args: Any, **how: Any) -> Completion:
+            completion = super().complete(*args, **how)
+            return replace(completion, estimated=() if len(self.calls) == 1 else ("usage",))
+
+    crowd = differing()
+    crowd.scripted |= {name: Counts(name, [name, "all in all"]) for name in "ab"}
+    assert ask(model_of(crowd)).estimated == ("usage",)
 
 
 def test_tools_and_empty_conversations_are_refused() -> None:

@@ -70,3 +70,10 @@ def test_examples_are_parted_by_lot_and_each_query_keeps_its_labels() -> None:
     assert learn.queries != queries[:40]
     for part in (learn, check):
         assert [f"q{round(label * 50)}" for label in part.labels[:, 0]] == list(part.queries)
+
+
+def test_a_file_of_logs_that_cannot_be_read_is_told_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes(b'{"query": "caf\xe9"}')
+    for name in ("none", "latin"):
+        with pytest.raises(RosterError, match=rf"{name} cannot be read .*JSON lines in UTF-8"):
+            read_logs(tmp_path / name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from cuda_gym.agents.route_moa.bill import Bill
-from cuda_gym.models.model import Completion
+from cuda_gym.models.model import Completion, Estimated
 
 __all__ = ["Answer", "Belief", "LayerRecord", "Proposal", "Route", "Scorer"]
 
@@ -86,3 +86,5 @@ class Answer:
     route: Route
     is_cut: bool = False
     """Whether the call that wrote it came to the limit of its tokens."""
+    estimated: tuple[Estimated, ...] = ()
+    """Which figures of that call nobody counted or measured."""

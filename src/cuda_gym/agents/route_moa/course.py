@@ -154,6 +154,7 @@ class Course:
         return Answer(
             text=text,
             is_cut=written.is_cut,
+            estimated=written.estimated,
             route=Route(
                 prior=self._prior,
                 layers=tuple(self._records),

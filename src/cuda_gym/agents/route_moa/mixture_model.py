@@ -110,6 +110,7 @@ class MixtureModel:
         route = answer.route
         parts = [proposal.completion for layer in route.layers for proposal in layer.proposals]
         guessed: set[Estimated] = {figure for part in parts for figure in part.estimated}
+        guessed.update(answer.estimated)
         return Completion(
             model=self._name,
             text=answer.text,

@@ -53,3 +53,7 @@ class MixturePlan:
             )
         if self.max_layers < 1:
             raise ValueError(f"a mixture has 1 layer or more; got max_layers={self.max_layers}")
+        if not self.exit_posterior >= 0:
+            raise ValueError(
+                f"exit_posterior is 0 or more, a probability, or beyond 1 for no such exit; got {self.exit_posterior}"
+            )

@@ -162,6 +162,7 @@ class Trail:
         return Answer(
             text=text,
             is_cut=written.is_cut,
+            estimated=written.estimated,
             route=Route(
                 prior={},
                 layers=tuple(self._records),

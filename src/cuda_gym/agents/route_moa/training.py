@@ -42,7 +42,8 @@ class Examples:
         form = (len(self.queries), len(self.names))
         if self.labels.shape != form:
             raise RosterError(
-                f"Labels of shape {self.labels.shape} do not fit (queries, models) = {form}."
+                f"Labels of shape {self.labels.shape} do not fit (queries, models) = {form}: give a row "
+                "for each query, with a column for each model."
             )
         if len(set(self.names)) != len(self.names):
             raise RosterError(
@@ -73,14 +74,19 @@ def read_logs(path: Path) -> Examples:
     """Read a file of graded answers, in the format that this module describes.
 
     Raises:
-        RosterError: a line cannot be read, or there is none; with its number.
+        RosterError: the file cannot be read, or has no line; or one cannot, with its number.
     """
     scores: dict[tuple[str, str], list[float]] = defaultdict(list)
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                query, model, score = _read_line(line, f"{path}:{number}")
-                scores[query, model].append(score)
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    query, model, score = _read_line(line, f"{path}:{number}")
+                    scores[query, model].append(score)
+    except (OSError, UnicodeDecodeError) as error:
+        raise RosterError(
+            f"The graded answers in {path} cannot be read ({error}): give the path of a file of JSON lines in UTF-8."
+        ) from error
     if not scores:
         raise RosterError(f"{path} has no line: log at least one graded answer.")
     queries = {query: at for at, query in enumerate(dict.fromkeys(query for query, _ in scores))}

@@ -115,6 +115,34 @@ def test_what_they_do_not_agree_on_is_aggregated_and_streamed_as_it_is_written()
     assert extra["bill"]["by_purpose"]["aggregator"]["calls"] == 1
 
 
+def test_requests_at_the_same_time_have_each_its_own_answer_and_bill() -> None:
+    def echo(request: Request) -> Any:
+        together.wait()  # each call waits until one of every other request is under way
+        return says(f"It is {request.last_message}.")
+
+    number = 4
+    together = threading.Barrier(number, timeout=10.0)
+    got: dict[int, Any] = {}
+
+    def ask(place: int) -> None:
+        question: list[ChatCompletionMessageParam] = [{"role": "user", "content": f"{place}"}]
+        got[place] = list(
+            client.chat.completions.create(model="routemoa", messages=question, stream=True)
+        )
+
+    with mixture_of(echo, plan=MixturePlan(width=1, max_layers=1)) as (client, served):
+        asking = [threading.Thread(target=ask, args=(place,)) for place in range(number)]
+        for one in asking:
+            one.start()
+        for one in asking:
+            one.join(20)
+    for place in range(number):
+        texts = [piece.choices[0].delta.content or "" for piece in got[place]]
+        assert "".join(texts) == f"It is {place}."
+        assert len(got[place][-1].bill["lines"]) == 2
+    assert len(served[0].requests) == number
+
+
 @pytest.mark.parametrize("is_stream", [False, True])
 @pytest.mark.parametrize("reason", ["length", "stop"])
 def test_a_client_is_told_whether_its_models_limit_cut_an_answer(
