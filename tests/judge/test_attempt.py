@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from tests.judge.scripted_means import LateExecutor, ScriptedPool, scripted_means
+import pytest
+from tests.judge.scripted_means import LateExecutor, ScriptedPool, ScriptedReference, scripted_means
 
 from cuda_gym.core.findings import Build, Findings, Outcome
 from cuda_gym.core.task import Submission, Task
+from cuda_gym.errors import UnsupportedOnDevice
 from cuda_gym.judge.attempt import Attempt
 
 BUILD = Build(key="k", library="/l.so", toolchain="nvcc", build_s=0.0, cached=True)
@@ -62,3 +67,46 @@ def test_a_submission_is_loaded_while_somebody_else_has_the_reference(
     assert attempt.findings.outcome is Outcome.MACHINE_ERROR
     assert "The script ends here, at Load" in attempt.findings.summary
     assert [candidate.is_closed for candidate in pool.forked] == [True]
+
+
+class RestedReference(ScriptedReference):
+    """Counts how often it was told to rest."""
+
+    rested = 0
+
+    def rest(self) -> None:
+        self.rested += 1
+
+
+class Checks:
+    """Finds nothing, or cannot look."""
+
+    def __init__(self, *, can_look: bool) -> None:
+        self.can_look = can_look
+
+    def build(self, _: Submission) -> Future[Build]:
+        done: Future[Build] = Future()
+        done.set_result(BUILD)
+        return done
+
+    def run(self, *_: Any) -> tuple[()]:
+        if not self.can_look:
+            raise UnsupportedOnDevice("There is no tool.")
+        return ()
+
+
+@pytest.mark.parametrize(
+    ("can_look", "outcome"),
+    [(True, Outcome.CORRECT), (False, Outcome.UNSUPPORTED_ON_DEVICE)],
+)
+def test_after_a_check_of_memory_the_reference_rests_whatever_came_of_it(
+    can_look: bool, outcome: Outcome, tmp_path: Path, scale_task: Task, scale_submission: Submission
+) -> None:
+    pool, checks = ScriptedPool(), Checks(can_look=can_look)
+    pool.only_reference = RestedReference()
+    any_checks: Any = checks
+    means = replace(scripted_means(pool, LateExecutor(), tmp_path), checks=any_checks)
+    attempt = Attempt(scale_task, scale_submission, means)
+    attempt.check_memory(COMPILED)
+    assert attempt.findings.outcome is outcome
+    assert pool.only_reference.rested == 1

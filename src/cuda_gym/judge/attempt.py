@@ -106,7 +106,8 @@ class Attempt:
                     with contextlib.suppress(WorkerLost):
                         reference.probe()
                 finally:
-                    self._rest(reference)
+                    if self.timing is None or counters:  # a race has let it rest already
+                        self._rest(reference)
         except (AgentError, MachineError, OSError) as error:
             self._conclude_error(error)
         finally:
@@ -164,7 +165,10 @@ class Attempt:
                 )
                 return
             with means.pool.reference(self._task) as reference:
-                memory = means.checks.run(self._task, self._submission, reference, build)
+                try:
+                    memory = means.checks.run(self._task, self._submission, reference, build)
+                finally:
+                    self._rest(reference)
         except (AgentError, MachineError, OSError) as error:
             self._conclude_error(error)
             return
@@ -245,10 +249,9 @@ class Attempt:
         self.timing, self.profile, self.telemetry = raced.timing, raced.profile, raced.telemetry
 
     def _rest(self, reference: OpenReference) -> None:
-        """After a race that is done; else what was made for draws is given back, beside other work."""
-        if self.timing is None:
-            with self._means.lock.shared():
-                reference.rest()
+        """What was made for draws is given back, beside other work."""
+        with self._means.lock.shared():
+            reference.rest()
 
     def _dismiss(self) -> None:
         """End the candidate, or what was begun of one."""

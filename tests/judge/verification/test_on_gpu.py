@@ -13,10 +13,12 @@ from torch import Tensor
 from cuda_gym.errors import NotAdmitted
 from cuda_gym.judge.profiling.memory_budget import judgement_bytes
 from cuda_gym.judge.verification.admission import admit
+from cuda_gym.judge.verification.budget import Expected
 from cuda_gym.judge.verification.correctness import timed_error_ratio
 from cuda_gym.judge.verification.gold import GoldKind
 from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs, perturbed_state
 from cuda_gym.judge.verification.reference_module import ReferenceModule
+from cuda_gym.judge.verification.several_outputs import ratios_of_several
 from cuda_gym.judge.verification.trial import Trial
 from cuda_gym.judge.verification.work import work_of
 from cuda_gym.tasks.registry import list_tasks
@@ -185,6 +187,23 @@ def test_gold_in_pieces_is_the_gold_of_the_whole_there(make_reference: MakeRefer
     whole, pieces = (Trial.of(reference, model, draw, gold_chunks=n) for n in (1, 7))
     assert whole.gold is pieces.gold is GoldKind.FLOAT64
     assert torch.allclose(whole.expected[0].value, pieces.expected[0].value)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(70, 1), (3, 33), (2, 5000), (1, 1 << 25)])
+def test_one_element_that_is_no_number_is_found_among_all_others(
+    shape: tuple[int, int], dtype: torch.dtype
+) -> None:
+    want = torch.rand(shape, device=GPU).add_(0.5).to(dtype)
+    rule = Expected(value=want, dtype=dtype, least_allowed=want[:, 0], allowance=4.0)
+    assert ratios_of_several(want.unsqueeze(0), [want], rule).tolist() == [0.0]
+    for place in (0, want.numel() // 2, want.numel() - 1):
+        for value in (float("nan"), float("inf"), -float("inf"), 3.0):
+            got = want.clone()
+            got.view(-1)[place] = value
+            [ratio] = ratios_of_several(got.unsqueeze(0), [want], rule).tolist()
+            assert not ratio <= 1.0, (place, value)
+            assert not timed_error_ratio([got], [want], [rule], []) <= 1.0, (place, value)
 
 
 @pytest.mark.parametrize("kind", DrawKind)
