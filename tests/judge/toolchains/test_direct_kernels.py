@@ -106,6 +106,11 @@ def test_a_model_that_asks_for_a_kernel_is_recognised(model: str, asks: bool) ->
     assert launches_directly(model) is asks
 
 
+def test_a_kernel_may_have_parameters_of_types_that_its_file_names() -> None:
+    (kernel,) = read("using bf16 = __nv_bfloat16;\n__global__ void f(bf16* out, const bf16* x) {}")
+    assert str(kernel).endswith("(__nv_bfloat16* out, const __nv_bfloat16* x)")
+
+
 def test_a_kernel_crosses_a_process_as_json() -> None:
     (kernel,) = read("__global__ void f(const half* x, bool b) {}")
     assert DirectKernel.from_plain(json.loads(json.dumps(as_plain(kernel)))) == kernel

@@ -46,6 +46,13 @@ def test_a_call_of_a_function_without_a_c_name_is_told_at_its_definition() -> No
     assert extern_c_warnings(FILES, "cuda_extension.go(x)") == ()
 
 
+def test_a_c_name_that_a_macro_of_a_header_gives_is_one() -> None:
+    source = f'#include "api.h"\nAPI void go(float* x, cudaStream_t s) {LAUNCHES}'
+    assert (
+        hidden_launchers({"kernels/a.cu": source, "kernels/api.h": '#define API extern "C"'}) == ()
+    )
+
+
 def test_where_no_function_has_a_c_name_each_that_launches_is_told() -> None:
     with pytest.raises(CompileError) as caught:
         parse_launchers({"kernels/a.cu": f"\nvoid lost(float* x, cudaStream_t s) {LAUNCHES}"})

@@ -158,6 +158,49 @@ def test_what_python_cannot_pass_is_refused_with_a_remedy(
     assert remedy in problem
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        "using bf16 = __nv_bfloat16;\ntypedef unsigned u32;",
+        "typedef nv_bfloat16 bf16; using word = uint32_t; using u32 = word;",
+        "namespace a { using bf16 = __nv_bfloat16; }\nusing a::bf16; typedef unsigned int u32;",
+        "struct S { using u32 = float; };\n#define bf16 __nv_bfloat16\nusing u32 = unsigned;",
+        "void f() { using u32 = float; }\nusing bf16 = __nv_bfloat16; typedef unsigned u32;",
+    ],
+)
+def test_names_that_a_source_gives_to_types_mean_the_types(names: str) -> None:
+    told = signatures(f'{names}\nextern "C" void f(bf16* out, const bf16* x, u32 n) {{}}')
+    assert told == ["f(__nv_bfloat16* out, const __nv_bfloat16* x, unsigned int n)"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "namespace a { using T = float; } namespace b { using T = double; }",
+        "struct S { using T = float; };",
+        "template <class U> using T = float;",
+        "using T = float*;",
+        "using T = T;",
+    ],
+)
+def test_a_name_that_is_no_plain_type_is_no_type_that_python_can_pass(names: str) -> None:
+    (problem,) = problems(f'{names}\nextern "C" void f(T* out) {{}}')
+    assert "parameter 1 of launcher 'f' (T * out)" in problem
+
+
+def test_macros_types_and_launchers_of_headers_count_at_the_line_that_includes_them() -> None:
+    files = {
+        "kernels/a.cu": '#pragma once\n#include "api.h"\n#include "lost.h"\nAPI void f(real* x) {}',
+        "kernels/api.h": '#include "types/real.cuh"\n#define API extern "C"\nAPI void g(real x) {}\n',
+        "kernels/types/real.cuh": '#include "../api.h"\n#include "api.h"\nusing real = float;',
+    }
+    found = parse_launchers(files)
+    assert [(str(launcher), launcher.line) for launcher in found] == [
+        ("g(float x)", 2),
+        ("f(float* x)", 4),
+    ]
+
+
 def test_all_problems_are_told_at_once() -> None:
     assert len(problems('extern "C" void f(float& x) {}\nextern "C" void g(float& x) {}')) == 2
 

@@ -33,7 +33,7 @@ def load_message(
     """
     # An extension says itself what it offers.
     is_read = build.form is not BuildForm.EXTENSION
-    files = {p: text for p, text in submission.files if is_read and p.endswith(".cu")}
+    files = {p: text for p, text in submission.files if is_read and p != "model_new.py"}
     return Load(
         source=submission.text("model_new.py") or "",
         library=build.library,

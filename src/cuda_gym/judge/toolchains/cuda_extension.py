@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import torch
 
-from cuda_gym.errors import did_you_mean
+from cuda_gym.errors import CompileError, did_you_mean
 from cuda_gym.judge.toolchains.cuda_library import library_calls
 from cuda_gym.judge.toolchains.direct_kernels import DirectKernel
 from cuda_gym.judge.toolchains.kernel_calls import make_kernel_function
@@ -66,15 +66,13 @@ def make_extension(
         kernels: what `parse_kernels` found.
         timed: makes the same library call, whose time is heard under its name.
         allow_tf32: whether the task takes float32 products of a library that are rounded to TF32.
-
-    Raises:
-        CompileError: the library lacks a launcher.
     """
     around = Surroundings(device=device, stream=stream, take_error=take_error, on_tensor=on_tensor)
     kernels = tuple(kernels)
     calls: dict[str, Call] = {}
+    lacking: dict[str, str] = {}
     if isinstance(library, ctypes.CDLL):
-        calls = {launcher.name: _launcher_call(launcher, library, around) for launcher in launchers}
+        calls, lacking = _launcher_calls(launchers, library, around)
     entries = LibraryEntries(library) if isinstance(library, ctypes.CDLL) else library
     operations = dict(
         library_calls(allowed_library, on_library_call, device, allow_tf32=allow_tf32)
@@ -91,9 +89,26 @@ def make_extension(
         kernel.name: f" It is a kernel; call cuda_extension.{kernel}."
         for kernel in kernels
         if not kernel.problem
-    }
+    } | lacking
     signatures = "\n".join(call.__doc__ or "" for call in calls.values())
     return _module("cuda_extension", signatures, contents, hints)
+
+
+def _launcher_calls(
+    launchers: Iterable[Launcher], library: ctypes.CDLL, around: Surroundings
+) -> tuple[dict[str, Call], dict[str, str]]:
+    """The calls of a library by name, and what to say of those that it lacks.
+
+    A launcher that a condition leaves out matters to nobody who does not call it.
+    """
+    calls: dict[str, Call] = {}
+    lacking: dict[str, str] = {}
+    for launcher in launchers:
+        try:
+            calls[launcher.name] = _launcher_call(launcher, library, around)
+        except CompileError as error:
+            lacking[launcher.name] = f" It is a launcher, but {error}."
+    return calls, lacking
 
 
 def _launcher_call(

@@ -3,7 +3,7 @@
 Covered: qualifiers, attributes, arrays, default values (which are ignored: every argument is passed).
 Whatever cannot be passed through C is `Unreadable`, with its line and a remedy.
 
-Not covered: types made by `typedef` or `using`.
+Not covered: names that a source gives to types itself; `type_aliases` replaces them before.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """CUDA C++ as a stream of tokens, read the way a compiler would as far as signatures need it.
 
 Covered: comments, strings, raw strings, digit separators and continued lines; object-like macros;
-conditionals, where an undefined name counts as undefined, as in C.
+conditionals, where an undefined name counts as undefined, as in C; headers that are given.
 
-Not covered: `#include`d text, function-like macros (they stay as written), and arithmetic in `#if`,
-which counts as true. Any text gives tokens; none raises.
+Not covered: other `#include`d text, function-like macros (they stay as written), and arithmetic in
+`#if`, which counts as true. Any text gives tokens; none raises.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+from cuda_gym.judge.toolchains.header_files import included_header
 
 __all__ = [
     "Definition",
@@ -45,21 +47,17 @@ class Definition(NamedTuple):
     """With its braces, the closing one where there is one."""
 
 
-def read_tokens(text: str) -> list[Token]:
+def read_tokens(text: str, headers: Mapping[str, str] | None = None) -> list[Token]:
     r"""The tokens of the branches that a compiler would see, with macros replaced.
+
+    Args:
+        text: Of a source file.
+        headers: Texts by path. What the file includes of them is read at its place, once, and has its line.
 
     >>> [token.text for token in read_tokens("#define T float\nT* x; // T")]
     ['float', '*', 'x', ';']
     """
-    macros: _Macros = dict.fromkeys(_PREDEFINED)
-    conditions = _Conditions(macros)
-    tokens: list[Token] = []
-    for piece, line, is_directive in _pieces(text.replace("\r\n", "\n")):
-        if is_directive:
-            _obey(piece, conditions, macros)
-        elif conditions.active:
-            tokens += [Token(word, line) for word in _expanded(piece, macros)]
-    return tokens
+    return list(_read(text, dict.fromkeys(_PREDEFINED), dict(headers or {})))
 
 
 def extern_c_heads(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
@@ -172,6 +170,7 @@ _WITH_ARGUMENTS = frozenset(
 _Macros = dict[str, tuple[str, ...] | None]
 """Bodies by name; None for what is defined but stays as written."""
 _PREDEFINED: tuple[str, ...] = ("__cplusplus", "__GNUC__", "__linux__", "__CUDACC__", "__NVCC__")
+_DEEPEST_INCLUDE = 30
 _LONGEST_MACRO = 32
 """Tokens; longer bodies are code, no spelling of a type, and could double with each definition."""
 
@@ -192,6 +191,23 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
+
+
+def _read(
+    text: str, macros: _Macros, headers: dict[str, str], *, depth: int = 0
+) -> Iterator[Token]:
+    """The tokens of a text; what it includes is taken out of the headers."""
+    conditions = _Conditions(macros)
+    for piece, line, is_directive in _pieces(text.replace("\r\n", "\n")):
+        if not is_directive:
+            words = _expanded(piece, macros) if conditions.active else ()
+            yield from (Token(word, line) for word in words)
+        elif headers and conditions.active and (path := included_header(piece, headers)):
+            inner = headers.pop(path) if depth < _DEEPEST_INCLUDE else ""
+            for token in _read(inner, macros, headers, depth=depth + 1):
+                yield Token(token.text, line)
+        else:
+            _obey(piece, conditions, macros)
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, bool]]:

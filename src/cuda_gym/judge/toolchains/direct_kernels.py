@@ -36,6 +36,7 @@ from cuda_gym.judge.toolchains.cuda_tokens import (
     read_tokens,
     without_attributes,
 )
+from cuda_gym.judge.toolchains.type_aliases import with_plain_types
 
 __all__ = ["DirectKernel", "launches_directly", "parse_kernels", "with_entries"]
 
@@ -126,7 +127,7 @@ def _found(files: Mapping[str, str]) -> list[tuple[DirectKernel, str]]:
     """Each kernel with its entry, which is empty where there can be none."""
     by_name: dict[str, list[tuple[DirectKernel, str]]] = defaultdict(list)
     for path in sorted(path for path in files if path.endswith(".cu")):
-        tokens = read_tokens(files[path])
+        tokens = with_plain_types(read_tokens(files[path]))
         words = [token.text for token in tokens]
         # Behind a bracket that never closes an entry would only hide what the compiler says.
         is_whole = words.count("{") == words.count("}")

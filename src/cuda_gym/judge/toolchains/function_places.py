@@ -19,6 +19,7 @@ from cuda_gym.judge.toolchains.cuda_tokens import (
     read_tokens,
     without_attributes,
 )
+from cuda_gym.judge.toolchains.header_files import headers_of
 
 __all__ = ["FunctionPlace", "extern_c_warnings", "find_functions", "hidden_launchers", "short_name"]
 
@@ -112,7 +113,7 @@ def _name(head: Sequence[Token]) -> Token | None:
 
 
 def _extern_c_places(files: Mapping[str, str], path: str) -> set[FunctionPlace]:
-    names = (_name(head) for head in extern_c_heads(read_tokens(files[path])))
+    names = (_name(head) for head in extern_c_heads(read_tokens(files[path], headers_of(files))))
     return {FunctionPlace(name.text, path, name.line) for name in names if name}
 
 

@@ -10,10 +10,10 @@ from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.core.task import Submission
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.direct_kernels import launches_directly, with_entries
+from cuda_gym.judge.toolchains.header_files import HEADER_SUFFIXES
 
 __all__ = ["check_sources", "kernel_files"]
 
-_HEADER_SUFFIXES = (".cuh", ".h", ".hpp", ".hh", ".inl", ".inc")
 _PATH = re.compile(r"[\w.+/-]+")
 """A compiler may hand a name to a shell: nothing that means something there."""
 _LONGEST_NAME = 200
@@ -36,7 +36,7 @@ def kernel_files(submission: Submission, *, entries: bool = True) -> dict[str, s
     files = {
         path: text
         for path, text in submission.files
-        if path.startswith("kernels/") and path.endswith((".cu", *_HEADER_SUFFIXES))
+        if path.startswith("kernels/") and path.endswith((".cu", *HEADER_SUFFIXES))
     }
     if not any(path.endswith(".cu") for path in files):
         raise CompileError(

@@ -5,11 +5,12 @@
 becomes `cuda_extension.scale(out, x, n)`; the stream is filled in.
 
 Covered: definitions in `.cu` files, alone or in `extern "C" { ... }`, with qualifiers, attributes,
-arrays, default values (which are ignored: every argument is passed), object-like macros and
-conditionals. Whatever cannot be passed through C is an error with its line and a remedy.
+arrays, default values (which are ignored: every argument is passed), object-like macros, conditionals,
+other names for types; all of it in headers of the submission, too. Whatever cannot be passed through C
+is an error with its line and a remedy.
 
-Not covered: launchers made by function-like macros, types made by `typedef` or `using`, and
-definitions in `#include`d files. What else is wrong with the text is for the compiler to say.
+Not covered: launchers made by function-like macros. What else is wrong with the text is for the
+compiler to say.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from cuda_gym.judge.toolchains.cuda_tokens import (
 )
 from cuda_gym.judge.toolchains.cuda_types import INTEGER_BITS, canonical_type
 from cuda_gym.judge.toolchains.function_places import hidden_launchers
+from cuda_gym.judge.toolchains.header_files import headers_of
+from cuda_gym.judge.toolchains.type_aliases import with_plain_types
 
 __all__ = ["Launcher", "parse_launchers"]
 
@@ -80,7 +83,7 @@ def parse_launchers(files: Mapping[str, str], *, required: bool = True) -> tuple
     """Every launcher of the `.cu` files, in the order of paths and lines.
 
     Args:
-        files: Texts by path.
+        files: Texts by path, those of headers among them.
         required: Whether there has to be one.
 
     >>> source = 'extern "C" void fill(float* out, int n, cudaStream_t stream) {}'
@@ -93,8 +96,9 @@ def parse_launchers(files: Mapping[str, str], *, required: bool = True) -> tuple
     """
     launchers: dict[str, Launcher] = {}
     errors: list[Diagnostic] = []
+    headers = headers_of(files)
     for path in sorted(path for path in files if path.endswith(".cu")):
-        for head in extern_c_heads(read_tokens(files[path])):
+        for head in extern_c_heads(with_plain_types(read_tokens(files[path], headers))):
             try:
                 launcher = _read_launcher(head, path)
                 if launcher is not None and launcher.name in launchers:

@@ -29,7 +29,8 @@ _TOOLCHAINS = tuple(
     for name in (
         "build_cache", "builds", "compiler", "cpu", "cuda_declarations", "cuda_launches",
         "cuda_parameters", "cuda_program", "cuda_source", "cuda_tokens", "cuda_types",
-        "direct_kernels", "kernel_files", "kernel_runtime", "taken_names",
+        "direct_kernels", "header_files", "kernel_files", "kernel_runtime", "taken_names",
+        "type_aliases",
     )
 )  # fmt: skip
 """What of the toolchains beside this folder has a part in builds of this device."""
