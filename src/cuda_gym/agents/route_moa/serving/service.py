@@ -56,6 +56,8 @@ class Service:
         self.started = int(time.time())
         self.is_ending = threading.Event()
         self._places = threading.BoundedSemaphore(self.limits.max_requests)
+        self._lock = threading.Lock()
+        self._works: list[Work] = []
 
     def begin(self, request: ChatRequest) -> Work:
         """Start to work on a request.
@@ -70,13 +72,19 @@ class Service:
                 code="too_many_requests",
                 headers={"Retry-After": "1"},
             )
-        return Work(self.open_mixture, request, on_end=self._places.release)
+        with self._lock:
+            self._works = [work for work in self._works if not work.has_ended(0.0)]
+            self._works.append(Work(self.open_mixture, request, on_end=self._places.release))
+            return self._works[-1]
 
     def have_all_ended(self, patience_s: float) -> bool:
         """Whether within so long nothing is worked on any more; from then on nothing can begin."""
         end = time.monotonic() + patience_s
         left = (max(end - time.monotonic(), 0.0) for _ in range(self.limits.max_requests))
-        return all(self._places.acquire(timeout=left_s) for left_s in left)
+        if not all(self._places.acquire(timeout=left_s) for left_s in left):
+            return False
+        with self._lock:
+            return all(work.has_ended(max(end - time.monotonic(), 0.0)) for work in self._works)
 
 
 def _say_nothing(line: str) -> None:

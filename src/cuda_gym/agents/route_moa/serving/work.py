@@ -52,7 +52,8 @@ class Work:
         self._on_end = on_end
         self._stop = threading.Event()
         self._items: queue.SimpleQueue[str | Answer | CudaGymError | None] = queue.SimpleQueue()
-        threading.Thread(target=self._run, name="an answer", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="an answer", daemon=True)
+        self._thread.start()
 
     def items(self, *, every_s: float, meanwhile: Callable[[], None]) -> Iterator[str | Answer]:
         """Pieces, if asked for, and then the answer.
@@ -79,6 +80,11 @@ class Work:
     def stop(self) -> None:
         """Nobody waits for it any more."""
         self._stop.set()
+
+    def has_ended(self, patience_s: float) -> bool:
+        """Whether within so long its thread is gone."""
+        self._thread.join(patience_s)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         try:
