@@ -140,7 +140,7 @@ def serve(script: Script, *, key: str | None = None) -> Iterator[Served]:
     """
     server = _Server(script, key)
     thread = threading.Thread(
-        target=server.serve_forever, kwargs={"poll_interval": 0.01}, name="openai-server"
+        target=server.serve_forever, kwargs={"poll_interval": 0.002}, name="openai-server"
     )
     thread.start()
     try:

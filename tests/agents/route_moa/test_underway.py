@@ -86,7 +86,7 @@ def test_a_call_that_is_left_behind_ends_with_its_connection(
     with serve([says("too late", after_s=60.0)]) as (base_url, _):
         endpoint = OpenAIModel("late", base_url, None, PRICES)
         before = set(threading.enumerate())
-        called = ask([inside(endpoint), Canned("b", latency_s=0.0)], 1, timeout_s=0.3)
+        called = ask([inside(endpoint), Canned("b", latency_s=0.0)], 1, timeout_s=0.15)
         assert alive(before) == []
         endpoint.close()
     assert "did not end either" in called.failed["late"]

@@ -1,4 +1,4 @@
-"""What a server needs of a mixture, from a script; and a server that is ended by its test."""
+"""What a server needs of a mixture, from a script; a server that is ended by its test; and a client of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import openai
+
 from cuda_gym.agents.route_moa.answers import Answer, Belief, LayerRecord, Proposal, Route
 from cuda_gym.agents.route_moa.bill import Bill, line_of
 from cuda_gym.agents.route_moa.serving.request import ChatRequest
@@ -16,7 +18,7 @@ from cuda_gym.agents.route_moa.serving.service import Service
 from cuda_gym.errors import CudaGymError
 from cuda_gym.models.model import Completion, Usage
 
-__all__ = ["Scripted", "answer_of", "serving"]
+__all__ = ["Scripted", "answer_of", "client_of", "serving"]
 
 
 def answer_of(text: str, *, is_cut: bool = False) -> Answer:
@@ -106,10 +108,20 @@ class Scripted:
 
 
 @contextmanager
+def client_of(server: ChatServer, *, key: str = "any") -> Iterator[openai.OpenAI]:
+    """Of a server without TLS, so that the client need not read the certificates of this machine."""
+    http = openai.DefaultHttpxClient(verify=False)
+    with openai.OpenAI(
+        base_url=server.url, api_key=key, max_retries=0, timeout=20, http_client=http
+    ) as client:
+        yield client
+
+
+@contextmanager
 def serving(open_mixture: Callable[..., Any], **how: Any) -> Iterator[ChatServer]:
     """Serve on a free port; at the end no thread of it is left."""
     server = ChatServer(Service(open_mixture, **how))
-    thread = threading.Thread(target=server.serve)
+    thread = threading.Thread(target=server.serve_forever, args=(0.002,))  # it ends so much later
     thread.start()
     try:
         yield server

@@ -6,9 +6,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-import openai
 import pytest
-from tests.agents.route_moa.serving.scripted_mixture import serving
+from tests.agents.route_moa.serving.scripted_mixture import client_of, serving
 from tests.agents.route_moa.serving.test_opening import QUESTION, entry_of, reply
 from tests.models.openai_server import Request, says, serve
 
@@ -48,10 +47,7 @@ def test_an_odd_reply_is_answered_without_a_score_of_it_and_billed_to_the_token(
         plan = MixturePlan(width=2, max_layers=2)
         scorer = EqualScorer(roster.names)
         opener = opener_of(roster, models, scorer, weights=SCORES_COUNT, plan=plan)
-        url = stack.enter_context(serving(opener)).url
-        client = stack.enter_context(
-            openai.OpenAI(base_url=url, api_key="any", max_retries=0, timeout=20)
-        )
+        client = stack.enter_context(client_of(stack.enter_context(serving(opener))))
         got: Any = client.chat.completions.create(
             model="routemoa", messages=QUESTION, stream=is_stream
         )

@@ -11,7 +11,7 @@ from typing import Any
 import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
-from tests.agents.route_moa.serving.scripted_mixture import serving
+from tests.agents.route_moa.serving.scripted_mixture import client_of, serving
 from tests.models.openai_server import (
     Reply,
     Request,
@@ -72,8 +72,7 @@ def mixture_of(
             plan=plan or MixturePlan(),
         )
         server = stack.enter_context(serving(opener))
-        client = openai.OpenAI(base_url=server.url, api_key="any", max_retries=0, timeout=20)
-        yield stack.enter_context(client), served
+        yield stack.enter_context(client_of(server)), served
 
 
 def test_what_models_agree_on_is_answered_and_every_call_is_billed() -> None:

@@ -7,14 +7,19 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
-from tests.agents.route_moa.serving.scripted_mixture import Scripted, answer_of, serving
+from tests.agents.route_moa.serving.scripted_mixture import (
+    Scripted,
+    answer_of,
+    client_of,
+    serving,
+)
 
 from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.serving.server import ChatServer
@@ -24,12 +29,6 @@ from cuda_gym.errors import ContextExceeded, ModelUnavailable
 QUESTION: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Capital of France?"}]
 BODY = json.dumps({"model": "routemoa", "messages": QUESTION})
 JSON = {"Content-Type": "application/json"}
-
-
-@contextmanager
-def client_of(server: ChatServer, *, key: str = "any") -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=server.url, api_key=key, max_retries=0, timeout=10) as client:
-        yield client
 
 
 def ask(server: ChatServer, **options: Any) -> Any:
