@@ -19,6 +19,8 @@ import signal
 import struct
 from pathlib import Path
 
+from cuda_gym.judge.sandbox.needless_calls import needless_calls
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
@@ -122,7 +124,7 @@ def limit_resources(memory_bytes: int) -> None:
 
 
 def forbid_processes(
-    *, and_touching_others: bool = False, and_sockets: bool = False
+    *, and_touching_others: bool = False, and_needless_calls: bool = False
 ) -> tuple[str, ...]:
     """From now on fork and exec fail with EPERM; threads still start. Files are neither locked nor leased.
 
@@ -131,8 +133,7 @@ def forbid_processes(
     Args:
         and_touching_others: Signals to and looks into other processes fail, too: where no pid namespace hides
             them.
-        and_sockets: No socket can be made, either. A socket that is a file, a container service's for example, is
-            reached through any namespace, and through a mount that is read-only.
+        and_needless_calls: So do those that only a driver may need: see `needless_calls`.
 
     Returns:
         `("seccomp",)` where the kernel took the filter.
@@ -146,8 +147,8 @@ def forbid_processes(
     if and_touching_others:
         others, itself = _TOUCHING[os.uname().machine]
         forbidden += others
-    if and_sockets:
-        forbidden += (_SOCKET[os.uname().machine],)
+    if and_needless_calls:
+        forbidden += needless_calls(os.uname().machine)
     program = _filter(audit, forbidden, clone, itself, _LOCKING[os.uname().machine])
     code = ctypes.create_string_buffer(program, len(program))
 
@@ -247,7 +248,6 @@ _MAPPING = {  # audit number; seccomp; mmap, mprotect, pkey_mprotect, shmat; per
 """A personality can make all that is readable executable."""
 _CLONE3, _CLONE_THREAD = 435, 0x00010000
 _LOCKING = {"x86_64": (73, 72), "aarch64": (32, 25)}  # flock, fcntl
-_SOCKET = {"x86_64": 41, "aarch64": 198}
 _IO_URING_SETUP = 425
 """By a ring the kernel is asked for what this filter does not see."""
 _F_SETLEASE = 1024

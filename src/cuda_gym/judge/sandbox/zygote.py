@@ -178,7 +178,7 @@ def _become_candidate(
     limits.drop_privileges()
     forbidden = limits.forbid_processes(
         and_touching_others="pid" not in walls,
-        and_sockets=not message.needs_proc,  # a driver may need one
+        and_needless_calls=not message.needs_proc,  # a driver may need them
     )
     walls += (*forbidden, "rlimits")
     code = 1
