@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import torch
 
 from cuda_gym.core.task import Task
 from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
@@ -18,7 +24,7 @@ from cuda_gym.judge.verification.gold import GoldKind
 from cuda_gym.judge.verification.inputs import DrawKind
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 
-__all__ = ["LINEAR", "Parts", "put_together"]
+__all__ = ["LINEAR", "Parts", "put_together", "settings_kept"]
 
 LINEAR = Task(
     id="test/linear",
@@ -91,3 +97,20 @@ def put_together(folder: Path) -> Parts:
         num_threads=1,
     )
     return Parts(stock=stock, weights=weights, exchange=exchange, contents=contents)
+
+
+@contextmanager
+def settings_kept() -> Iterator[None]:
+    """What a reference sets for its whole process is put back."""
+    environment, flags = (
+        dict(os.environ),
+        list[Any]((torch.backends.cuda.matmul, torch.backends.cudnn)),
+    )
+    allowed = [flag.allow_tf32 for flag in flags]
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(environment)
+        for flag, was_allowed in zip(flags, allowed, strict=True):
+            flag.allow_tf32 = was_allowed

@@ -7,31 +7,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from tests.judge.sandbox.reference_parts import LINEAR
+from tests.judge.sandbox.reference_parts import LINEAR, settings_kept
 
 from cuda_gym.judge.sandbox.reference import Reference
 
+pytestmark = pytest.mark.filterwarnings("ignore:Please use the new API settings")
+
 
 @pytest.fixture
-def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reference]:
-    """On `cpu`; what it sets for its whole process is put back."""
-    for name in ("TORCHINDUCTOR_CACHE_DIR", "TORCHINDUCTOR_COMPILE_THREADS"):
-        monkeypatch.setenv(name, "")
-    flags: list[Any] = [torch.backends.cuda.matmul, torch.backends.cudnn]
-    before = [flag.allow_tf32 for flag in flags]
+def reference(tmp_path: Path) -> Iterator[Reference]:
+    """On `cpu`."""
     task = {"id": LINEAR.id, "title": LINEAR.title, "source": LINEAR.source, "library": []}
-    reference = Reference()
-    reference.open(
-        task={**task, "allow_tf32": False},
-        device="cpu",
-        num_threads=1,
-        folder=str(tmp_path),
-        own_kernels="",
-    )
-    yield reference
-    for flag, allowed in zip(flags, before, strict=True):
-        flag.allow_tf32 = allowed
+    given: dict[str, Any] = {
+        "device": "cpu",
+        "num_threads": 1,
+        "folder": str(tmp_path),
+        "own_kernels": "",
+    }
+    with settings_kept():
+        reference = Reference()
+        reference.open(task={**task, "allow_tf32": False}, **given)
+        yield reference
 
 
 def test_a_rehearsal_that_has_nothing_to_find_out_leaves_the_draws_that_were_made_ahead(

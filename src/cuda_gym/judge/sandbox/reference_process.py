@@ -1,4 +1,8 @@
-"""A reference process: answers the judge, one request after the other, until it hangs up."""
+"""A reference process: answers the judge, one request after the other, until it hangs up.
+
+Covered: a fault of the device, after which nothing works in a process any more: it tells that, and ends, so that the
+next one begins anew.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,8 @@ from cuda_gym.judge.sandbox.messages import (
     Request,
 )
 from cuda_gym.judge.sandbox.reference import Reference
+from cuda_gym.judge.sandbox.worker_device import DeviceFault, fault_in
+from cuda_gym.judge.verification.allocation import is_out_of_memory
 from cuda_gym.judge.verification.machine_faults import machine_fault
 
 _METHODS = {
@@ -40,9 +46,9 @@ _OF_TIMED_CONTENTS = {"contents", "run", "empty_block", "gate", "witness", "chec
 
 
 def serve(channel: Channel) -> None:
-    """Answer the judge until it hangs up."""
-    reference = Reference()
-    while True:
+    """Answer the judge until it hangs up, or the device can be used no more."""
+    reference, is_of_use = Reference(), True
+    while is_of_use:
         request, _ = channel.receive(Request)
         reply: Reply | Fault
         descriptors: tuple[int, ...] = ()
@@ -50,14 +56,26 @@ def serve(channel: Channel) -> None:
             value, descriptors = _method(reference, request.method)(**request.arguments)
             reply = Reply(value=value)
         except CudaGymError as error:
+            is_of_use = not _has_faulted(error)
             reply = Fault(error=type(error).__name__, message=str(error))
         except Exception as error:  # noqa: BLE001 - a task's own code may raise anything
+            is_of_use = not _has_faulted(error)
             told = f"The reference raised {type(error).__name__}: {error}"
             fault = machine_fault(error) or BadTask(told)
             reply = Fault(error=type(fault).__name__, message=str(fault))
         channel.send(reply, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _has_faulted(error: BaseException) -> bool:
+    """Whether an error was raised for a fault of the device; one that lacks memory is still of use."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, DeviceFault) or fault_in(cause):
+            return not is_out_of_memory(cause)
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def _method(reference: Reference, name: str) -> Callable[..., Answer]:
