@@ -7,6 +7,7 @@ import pytest
 import torch.utils
 
 from cuda_gym.judge.sandbox.inline_extension import install
+from cuda_gym.judge.toolchains.inline_sources import SOLE_EXTENSION
 
 NAME = "torch.utils.cpp_extension"
 
@@ -46,6 +47,14 @@ def test_several_calls_of_one_name_get_their_modules_in_order() -> None:
         a_v1=second,
     )
     assert space["found"] == [first, second, first]
+
+
+def test_the_extension_of_a_computed_name_is_handed_out_under_any_name() -> None:
+    module = ModuleType(SOLE_EXTENSION)
+    code = (
+        "from torch.utils.cpp_extension import CUDA_HOME, load_inline\na = load_inline('a_77', '')"
+    )
+    assert submission(code, **{SOLE_EXTENSION: module})["a"] is module
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,9 @@ def worth(text: str) -> Any:
         "BODY.replace('N', str(N)).strip()",
         "f'{BODY}{N:>3}{BODY!r}'",
         "'%s %d' % (BODY, N)",
+        "'float* x; // 1024 threads, 100%% of %5.2f %s' % (N, BODY)",
+        "'%(a)3s' % {'a': BODY}",
+        "dict(a=BODY, b=N)",
         "'{} {n}'.format(BODY, n=N)",
         "'\\n'.join([BODY, 'c'])",
         "FLAGS + [f'-DN={N * 2}', *FLAGS]",
@@ -40,7 +43,7 @@ def test_indentation_is_taken_off_a_text() -> None:
 @pytest.mark.parametrize(
     "text",
     ["UNKNOWN", "open('x').read()", "source()", "BODY.encode()", "'{0.__class__}'.format(BODY)",
-     "[x for x in FLAGS]", "BODY if N else ''", "BODY['x']", "'a' + 1", "'%d' % BODY"],
+     "dict(**ITEMS)", "[x for x in FLAGS]", "BODY if N else ''", "BODY['x']", "'a' + 1", "'%d' % BODY"],
 )  # fmt: skip
 def test_what_has_to_be_run_is_unknown(text: str) -> None:
     with pytest.raises(Unknown):
@@ -57,6 +60,8 @@ def test_what_has_to_be_run_is_unknown(text: str) -> None:
         "'{:>999999999}'.format(N)",
         "'%999999999d' % N",
         "'%*d' % (999999999, N)",
+        "'%-0.*f' % (999999999, N)",
+        "'%((n))999999999d' % {'(n)': N}",
         "2 * 9223372036854775807 * 9223372036854775807 * 9223372036854775807",
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.inline_calls import loads_inline
 from cuda_gym.judge.toolchains.inline_sources import (
+    SOLE_EXTENSION,
     InlineExtension,
     find_inline_extensions,
 )
@@ -83,6 +84,23 @@ def test_what_cannot_be_told_is_an_error_with_line_and_remedy(call: str, fact: s
     assert fact in str(caught.value)
     assert str(caught.value).startswith("model_new.py:4: error: ")
     assert caught.value.diagnostics
+
+
+def test_the_one_extension_of_a_file_may_compute_its_name() -> None:
+    call = "load_inline(name=f'a_{hash(s)}', cpp_sources='', cuda_sources=s, functions=['f'])\n"
+    assert only(f"{IMPORT}s = 'x'\n{call}").name == SOLE_EXTENSION
+    with pytest.raises(
+        CompileError, match=r"model_new.py:3: error: of several calls .* \(and 1 more\)"
+    ):
+        find_inline_extensions(f"{IMPORT}s = 'x'\n{call}{call}")
+
+
+def test_a_name_that_is_not_known_is_told_with_what_it_comes_from() -> None:
+    source = f"{IMPORT}s = 'x' + read()\nload_inline('a', '', s)"
+    with pytest.raises(
+        CompileError, match=r"^model_new.py:2: error: .* `s`, which comes from `read"
+    ):
+        find_inline_extensions(source)
 
 
 def test_other_functions_of_that_name_are_not_torchs() -> None:

@@ -34,6 +34,7 @@ def idle(reference: ReferenceModule, *kinds: DrawKind) -> list[int]:
         ("return torch.where(y, x, 0)", [X, "torch.ones(rows, cols).bool()"], []),
         ("return x.gather(1, y)", [X, "torch.arange(256).repeat(64, 1)"], []),
         ("return x * y", [X, "torch.full((rows, 1), 2.0)"], []),
+        ("return x * 2, y + 1", [X, "torch.rand(0, cols)"], []),
     ],
 )
 def test_inputs_that_do_not_matter_are_found(

@@ -147,7 +147,14 @@ def test_an_extension_of_its_own_is_unsupported_on_cpu_and_evidence_on_cuda() ->
         UnsupportedOnDevice, match=r"load_inline is not available on the cpu device"
     ):
         check(LOAD_INLINE)
-    assert any("compiles an extension of its own" in fact for fact in check(LOAD_INLINE, CUDA))
+    evidence = check(LOAD_INLINE, CUDA)
+    assert any("compiles an extension of its own" in fact for fact in evidence)
+    assert "model_new.py never uses cuda_extension" not in evidence
+
+
+def test_where_cuda_lies_may_be_asked_and_printed() -> None:
+    asks = "from torch.utils.cpp_extension import CUDA_HOME\nprint(CUDA_HOME)\n"
+    assert len(check(asks + LOAD_INLINE, CUDA)) == len(check(LOAD_INLINE, CUDA)) + 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 The judge has read the sources off `model_new.py` and compiled them; nothing is compiled where a
 submission runs. torch's own module is never imported, which also would take half a second.
 
-Covered: several calls, several of one name in the order of the file; `from ... import` and dotted use.
+Covered: several calls, several of one name in the order of the file, one of a name that is
+computed; `from ... import` and dotted use.
 Not covered: whether a call's sources are those that were compiled; what runs is judged by how it runs.
 """
 
@@ -16,6 +17,8 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 import torch.utils
+
+from cuda_gym.judge.toolchains.inline_sources import SOLE_EXTENSION
 
 __all__ = ["install"]
 
@@ -34,6 +37,7 @@ def install(modules: Mapping[str, ModuleType]) -> None:
         again = calls[name]
         calls[name] += 1
         module = modules.get(f"{name}_v{again}" if again else name) or modules.get(name)
+        module = module or modules.get(SOLE_EXTENSION)
         if module is None:
             known = ", ".join(modules) or "none"
             raise ImportError(
@@ -49,6 +53,6 @@ def install(modules: Mapping[str, ModuleType]) -> None:
         )
 
     stand_in = ModuleType(_NAME, "Extensions that the judge has compiled.")
-    vars(stand_in).update(load_inline=load_inline, load=load)
+    vars(stand_in).update(load_inline=load_inline, load=load, CUDA_HOME="/usr/local/cuda")
     sys.modules[_NAME] = stand_in
     vars(torch.utils)["cpp_extension"] = stand_in

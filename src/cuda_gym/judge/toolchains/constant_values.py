@@ -26,6 +26,7 @@ _MAX_DEPTH = 200
 _TEXT_METHODS = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "split", "splitlines"})
 _WIDE = re.compile(r"\d{4}")
 """A width in a format that could make a text of any size."""
+_WIDE_PERCENT = re.compile(r"%[-+ #0-9.]*(?:\d{4}|\*)")
 
 
 class Unknown(Exception):
@@ -41,7 +42,7 @@ def value_of(node: ast.expr, names: Mapping[str, Any], *, depth: int = 0) -> Any
 
     Args:
         node: The expression.
-        names: What names are bound to, where that is known.
+        names: What names are bound to, where that is known, or why it is not.
         depth: Of the expression in another one.
 
     >>> value_of(ast.parse("'a' + B.replace('x', 'y')", mode="eval").body, {"B": "xx"})
@@ -79,7 +80,10 @@ def _constant(node: Any, _names: Mapping[str, Any], _inner: Inner) -> Any:
 def _name(node: Any, names: Mapping[str, Any], _inner: Inner) -> Any:
     if node.id not in names:
         raise Unknown(f"the value of `{node.id}`", node.lineno)
-    return names[node.id]
+    value = names[node.id]
+    if isinstance(value, Unknown):
+        raise Unknown(f"`{node.id}`, which comes from {value}", value.line)
+    return value
 
 
 def _joined(node: Any, _names: Mapping[str, Any], inner: Inner) -> str:
@@ -102,7 +106,8 @@ def _binary(node: Any, _names: Mapping[str, Any], inner: Inner) -> Any:
         case ast.Add() if isinstance(left, (str, list, tuple)):
             return left + right
         case ast.Mod() if isinstance(left, str):
-            if _WIDE.search(left) or "*" in left:
+            # What a dictionary fills has names in brackets, behind which a width may hide.
+            if (_WIDE if isinstance(right, dict) else _WIDE_PERCENT).search(left):
                 raise _too_large(node)
             return left % right
         case ast.Mult() if isinstance(left, (str, list)) and isinstance(right, int):
@@ -154,6 +159,10 @@ def _call(node: Any, _names: Mapping[str, Any], inner: Inner) -> Any:
         return textwrap.dedent(*arguments)
     if isinstance(function, ast.Name) and function.id == "str" and not node.keywords:
         return str(*arguments)
+    if isinstance(function, ast.Name) and function.id == "dict" and not arguments:
+        pairs = {keyword.arg: keyword.value for keyword in node.keywords}
+        if None not in pairs:
+            return {key: inner(value) for key, value in pairs.items()}
     if isinstance(function, ast.Attribute):
         owner = inner(function.value)
         named = {keyword.arg: inner(keyword.value) for keyword in node.keywords if keyword.arg}

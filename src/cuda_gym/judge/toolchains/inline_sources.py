@@ -24,7 +24,10 @@ from cuda_gym.errors import CompileError
 from cuda_gym.judge.toolchains.constant_values import Unknown, value_of
 from cuda_gym.judge.toolchains.inline_calls import loader_calls, parse_model
 
-__all__ = ["InlineExtension", "Piece", "find_inline_extensions"]
+__all__ = ["SOLE_EXTENSION", "InlineExtension", "Piece", "find_inline_extensions"]
+
+SOLE_EXTENSION = "inline_extension"
+"""What the one extension of a file is called whose own name has to be run to be known."""
 
 _MODEL = "model_new.py"
 _POSITIONS = ("name", "cpp_sources", "cuda_sources")
@@ -77,6 +80,8 @@ def find_inline_extensions(source: str) -> tuple[InlineExtension, ...]:
     tree = parse_model(source)
     walk = _Walk(dict(loader_calls(tree)))
     walk.block(tree.body, {})
+    if len(walk.found) > 1:
+        walk.errors += [_unnamed(call.line) for call in walk.found if call.name == SOLE_EXTENSION]
     if walk.errors:
         more = f" (and {len(walk.errors) - 1} more)" if len(walk.errors) > 1 else ""
         raise CompileError(f"{walk.errors[0]}{more}", tuple(walk.errors))
@@ -149,10 +154,8 @@ class _Walk:
             return
         try:
             worth = value_of(value, names)
-        except Unknown:
-            for target in targets:
-                names.pop(getattr(target, "id", ""), None)
-            return
+        except Unknown as unknown:
+            worth = unknown
         for target in targets:
             assert isinstance(target, ast.Name)
             names[target.id] = worth
@@ -214,18 +217,21 @@ def _arguments(call: ast.Call, names: Mapping[str, Any]) -> dict[str, Any]:
             call.lineno,
         )
     given: dict[str, Any] = {}
-    for key, node in zip(_POSITIONS, call.args, strict=False):
-        given[key] = value_of(node, names)
-    for keyword in call.keywords:
-        if keyword.arg in _SILENT:
+    pairs: list[tuple[str | None, ast.expr]] = [*zip(_POSITIONS, call.args, strict=False)]
+    pairs += [(keyword.arg, keyword.value) for keyword in call.keywords]
+    for key, node in pairs:
+        if key in _SILENT:
             continue
         try:
-            value = value_of(keyword.value, names)
+            value = value_of(node, names)
         except Unknown:
-            if keyword.arg not in ("extra_include_paths", "extra_ldflags"):
+            if key == "name":
+                value = SOLE_EXTENSION
+            elif key in ("extra_include_paths", "extra_ldflags"):
+                value = [ast.unparse(node)]
+            else:
                 raise
-            value = [ast.unparse(keyword.value)]
-        given |= value if keyword.arg is None else {keyword.arg: value}
+        given |= value if key is None else {key: value}
     if given.get("sycl_sources"):
         raise Unknown("sycl_sources, which is not CUDA", call.lineno)
     return given
@@ -247,6 +253,14 @@ def _functions(call: ast.Call, value: Any) -> tuple[str, ...] | None:
         if not isinstance(function, str) or not function.replace("::", "_").isidentifier():
             raise Unknown(f"the function {function!r}, which is no name", call.lineno)
     return tuple(functions)
+
+
+def _unnamed(line: int) -> Diagnostic:
+    message = (
+        "of several calls of load_inline each needs a name that can be told without running it; "
+        'write it as a plain string: name="my_extension"'
+    )
+    return Diagnostic(severity=Severity.ERROR, message=message, file=_MODEL, line=line)
 
 
 def _error(call: ast.Call, loader: str, unknown: Unknown) -> Diagnostic:

@@ -52,7 +52,7 @@ def idle_parameters(
 ) -> list[str]:
     """Which floating parameters can be changed without a wrong output, on every trial."""
     state = perturbed_state(model, seed)
-    named = [(name, p) for name, p in model.named_parameters() if p.is_floating_point()]
+    named = [(name, p) for name, p in model.named_parameters() if _has_values(p)]
     step = -(-len(named) // MOST_PARAMETERS) or 1
     idle = []
     for name, parameter in named[::step]:
@@ -117,12 +117,18 @@ def _exchanged(ours: Tensor, theirs: Tensor) -> Tensor | None:
     """Another content of the same domain; None where there is none to be had."""
     if ours.shape == theirs.shape and not torch.equal(ours, theirs):
         return theirs
+    if not ours.numel():
+        return None
     if ours.is_floating_point() or ours.is_complex():
         return ours * 1.5 + 0.5
     if ours.dtype == torch.bool:
         return ~ours
     turned = ours.flatten().flip(0).view(ours.shape)
     return None if torch.equal(turned, ours) else turned
+
+
+def _has_values(parameter: Tensor) -> bool:
+    return parameter.is_floating_point() and parameter.numel() > 0
 
 
 def _requiring_gradient(tensor: Tensor) -> Tensor:

@@ -91,6 +91,7 @@ _FOREIGN = {name.partition(".")[0] for rule in _RULES for name in rule.names} - 
 _HANDS_OUT_MEMORY = frozenset({"numpy", "__array__", "__dlpack__"})
 _INLINE = "torch.utils.cpp_extension.load_inline"
 _LOAD = "torch.utils.cpp_extension.load"
+_NO_CODE = "torch.utils.cpp_extension.CUDA_HOME"
 _CPP = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 _FORBIDDEN_HEADER = re.compile(
     r"thread|pthread\.h|unistd\.h|dlfcn\.h|fstream|sys/.*|/.*|(?:.*/)?\.\./.*"
@@ -134,7 +135,7 @@ def check_model(source: str, *, device: Device, library: tuple[str, ...]) -> tup
         f"{_MODEL}:{use.line} uses {use.name}, {rule.reason}. (Rule: {rule.name}.)"
         for use in uses
         for rule in _RULES
-        if use.name not in (_INLINE, _LOAD) and _breaks(use, rule)
+        if use.name not in (_INLINE, _LOAD, _NO_CODE) and _breaks(use, rule)
     ]
     refusals += [
         f"{_MODEL}:{use.line} uses {use.name}, which compiles files that are no part of a submission; "
@@ -285,7 +286,9 @@ def _extension_evidence(
     uses: Sequence[Use], library: tuple[str, ...], *, is_rebound: bool
 ) -> Iterator[str]:
     """How compiled code is reached."""
-    if not is_rebound and not any(use.is_below("cuda_extension") for use in uses):
+    if not is_rebound and not any(
+        use.is_below("cuda_extension") or use.name == _INLINE for use in uses
+    ):
         yield f"{_MODEL} never uses cuda_extension"
     for use in uses:
         call = use.name.removeprefix("cuda_extension.library.")
