@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 import torch
 from tests.conftest import SCALE_KERNEL, SCALE_MODEL, submit
-from tests.judge.cuda_cases import CALL, OUT, RUN_S, kernel, memory_info, model_with, told
+from tests.judge.cuda_cases import (
+    CALL,
+    OUT,
+    RUN_S,
+    SUBMISSIONS,
+    kernel,
+    memory_info,
+    model_with,
+    told,
+)
 
 from cuda_gym.core.findings import Outcome
 from cuda_gym.core.task import Submission, Task
@@ -91,6 +100,25 @@ def test_an_illegal_access_is_named(cuda_judge: Judge, scale_task: Task) -> None
     verdict = cuda_judge.judge(scale_task, kernel("illegal_access"))
     assert "illegal memory access" in told(verdict)
     assert "memory" in verdict.summary
+
+
+_AT_ONCE = "        cuda_extension.scale(self.weight, self.weight, self.weight, 1, 1)\n"
+_ZEROS = "        self.weight = nn.Parameter(torch.zeros(columns))\n"
+FAULTY = {
+    "prepare()": f"{SCALE_MODEL}\n    def prepare(self) -> None:\n{_AT_ONCE}",
+    "its constructor": SCALE_MODEL.replace(_ZEROS, _ZEROS + _AT_ONCE),
+}
+
+
+@pytest.mark.parametrize("place", FAULTY)
+def test_a_fault_is_told_as_one_wherever_it_was_launched(
+    place: str, cuda_judge: Judge, scale_task: Task
+) -> None:
+    wild = (SUBMISSIONS / "illegal_access.cu").read_text()
+    findings = cuda_judge.verify(scale_task, submit(FAULTY[place], wild))
+    assert findings.outcome is Outcome.RUNTIME_ERROR, told(findings)
+    assert "The GPU stopped a kernel" in findings.summary
+    assert "illegal memory access" in findings.summary
 
 
 def told_of(*words: str) -> str:

@@ -102,6 +102,7 @@ class Candidate:
             if not isinstance(model, torch.nn.Module):
                 raise TypeError(f"ModelNew is no torch.nn.Module but a {type(model).__name__}.")
             self._model = model.to(device).eval()
+            self._device.synchronise()
         return Loaded(prepare_ns=None)
 
     def forbid(self) -> Forbidden:
