@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from cuda_gym.agents.route_moa.judges import end_of_object, plain_answer
+from cuda_gym.agents.route_moa.judges import end_of_object, has_scores, plain_answer
 from cuda_gym.agents.route_moa.scoreless import Scoreless
 
 ANSWER = '{"answer": "It is 4}.", "peer_scores": [0.8125, 0.8125], "self_score": 0.8125}'
@@ -70,6 +73,36 @@ def test_of_code_and_prose_only_what_may_become_a_score_is_held_back() -> None:
     objects = ('{"open": [1, {"c": 2}]', '```json\n{"name": "f", "grid": 12}\n``')
     within = [one for one in held if not any(whole.startswith(one) for whole in objects)]
     assert max(within, key=len) == '{"a": x'
+
+
+PARTS = [
+    *'{}":,= \n\\`[]',
+    '"answer"',
+    "self_score",
+    "peer_score",
+    "s",
+    "0.8125",
+    "```json",
+    '{"',
+    ANSWER,
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(PARTS), max_size=14).map("".join), st.integers(0, 99))
+def test_where_pieces_end_changes_nothing_and_without_scores_nothing_is_changed(
+    text: str, border: int
+) -> None:
+    shown = passed_on(text)
+    assert passed_on(*text) == passed_on(text[:border], text[border:]) == shown
+    assert has_scores(text) or shown == text
+
+
+@pytest.mark.parametrize("text", ['{"a": "' + "x" * 40_000 + '"}', '{"a":' * 2_000, '{"' * 8_000])
+def test_a_long_reply_in_small_pieces_is_read_in_time(text: str) -> None:
+    started = time.perf_counter()
+    assert passed_on("So ", *(text[at : at + 4] for at in range(0, len(text), 4))) == f"So {text}"
+    assert time.perf_counter() - started < 5
 
 
 def test_an_object_is_held_back_to_its_end_and_no_further() -> None:

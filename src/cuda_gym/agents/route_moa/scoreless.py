@@ -44,14 +44,14 @@ class Scoreless:
     def __init__(self) -> None:
         self._text = ""
         self._done = 0
+        self._num_looked_at = 0
         self._is_first = True
         self._is_held_to_the_end = False
 
     def add(self, piece: str) -> str:
         """A further piece; what may be passed on by now."""
-        self._text = (
-            self._text[max(0, self._done - 1) :] + piece
-        )  # a word's beginning shows by what is before
+        # One character that was passed on stays: whether a name begins a word, shows by what is before.
+        self._text = self._text[max(0, self._done - 1) :] + piece
         self._done = min(self._done, 1)
         said: list[str] = []
         while not self._is_held_to_the_end and (part := self._next()) is not None:
@@ -61,14 +61,18 @@ class Scoreless:
 
     def rest(self) -> str:
         """What was held back and is to be passed on, now that the reply is at its end."""
+        self._num_looked_at = 0
+        said = self.add("")
         held = self._text[self._done :]
-        self._done = len(self._text)
-        return plain_answer(held) if has_scores(held) else held
+        return said + (plain_answer(held) if has_scores(held) else held)
 
     def _next(self) -> str | None:
         """The part up to what may be a score, or what stands for that; None where there is no more for now."""
         text, start = self._text, self._done
-        found = [one for one in (_OBJECT.search(text, start), SCORES.search(text, start)) if one]
+        opening = _OBJECT.search(text, start)
+        if opening and opening.start() == start:
+            return self._object(opening)
+        found = [one for one in (opening, SCORES.search(text, start)) if one]
         if not found:
             maybe = _MAYBE.search(text, start)
             self._done = maybe.start() if maybe else len(text)
@@ -77,8 +81,6 @@ class Scoreless:
         if first.start() > start:
             self._done = first.start()
             return text[start : self._done]
-        if first.re is _OBJECT:
-            return self._object(first)
         if first.end() == len(text):
             return None  # its value may go on
         self._done = first.end()
@@ -88,9 +90,13 @@ class Scoreless:
         """What stands for the object that begins here."""
         text, start = self._text, opening.start()
         brace = opening.end("fence") if opening["fence"] else start
+        if not self._is_worth_a_look(text[brace:]):
+            return None
         length = end_of_object(text[brace:])
         if length is None:
+            self._num_looked_at = len(text) - brace
             return None
+        self._num_looked_at = 0
         if length == 0:
             self._done = brace + 1
             return text[start : self._done]
@@ -109,3 +115,7 @@ class Scoreless:
         self._done = end
         whole = text[start:end]
         return plain_answer(whole) if has_scores(whole) else whole
+
+    def _is_worth_a_look(self, held: str) -> bool:
+        """Whether an object that went on may be at its end, or is longer by a tenth: reading it takes time."""
+        return "}" in held[self._num_looked_at :] or len(held) > 1.1 * self._num_looked_at
