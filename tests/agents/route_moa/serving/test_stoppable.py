@@ -46,6 +46,14 @@ def test_until_it_is_stopped_it_is_the_other_model() -> None:
         model.complete(HELLO)
 
 
+def test_an_error_that_is_no_models_is_raised_where_the_answer_is_waited_for() -> None:
+    broken = ScriptedModel("broken", lambda messages: str(1 // 0))
+    with pytest.raises(ZeroDivisionError):
+        Stoppable(broken, threading.Event()).complete(HELLO)
+    with pytest.raises(ZeroDivisionError):
+        list(Stoppable(broken, threading.Event()).stream(HELLO))
+
+
 def test_a_stopped_model_is_not_called() -> None:
     stop, inner = threading.Event(), ScriptedModel("echo", ["never"])
     stop.set()

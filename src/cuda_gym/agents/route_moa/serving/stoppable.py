@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, final
 
-from cuda_gym.errors import CudaGymError, ModelUnavailable
+from cuda_gym.errors import ModelUnavailable
 from cuda_gym.models.deadline import Ending
 from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model
 
@@ -21,7 +21,7 @@ __all__ = ["Stoppable"]
 
 _POLL_S = 0.05
 
-_Item = str | Completion | CudaGymError | None
+_Item = str | Completion | BaseException | None
 
 
 @final
@@ -84,7 +84,7 @@ class Stoppable:
         threading.Thread(target=_feed, args=arguments, name=name, daemon=True).start()
         try:
             while (item := self._next(items, ending)) is not None:
-                if isinstance(item, CudaGymError):
+                if isinstance(item, BaseException):
                     raise item
                 yield item
         finally:
@@ -114,7 +114,7 @@ def _feed(
                 items.put(item)
                 if ending.is_over:
                     break
-    except CudaGymError as error:
+    except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
         items.put(error)
     finally:
         items.put(None)
