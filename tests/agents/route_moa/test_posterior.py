@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -271,6 +272,16 @@ def test_a_file_without_weights_is_named(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(RosterError, match=r"weights\.json holds no posterior weights"):
         PosteriorWeights.load(path)
+
+
+def test_weights_that_are_no_numbers_are_refused_also_from_a_file(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="self_score is nan"):
+        PosteriorWeights(self_score=math.nan)
+    PosteriorWeights().save(tmp_path / "weights.json")
+    text = (tmp_path / "weights.json").read_text().replace('"prior": 1.0', '"prior": NaN')
+    (tmp_path / "weights.json").write_text(text)
+    with pytest.raises(RosterError, match="prior is nan"):
+        PosteriorWeights.load(tmp_path / "weights.json")
 
 
 @pytest.mark.slow

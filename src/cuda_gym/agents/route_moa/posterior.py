@@ -30,6 +30,7 @@ Not covered: who agrees with whom. Two models of one family share their mistakes
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -75,6 +76,11 @@ class PosteriorWeights:
     """By model, of its scores for itself."""
     peer_habits: Mapping[str, Habit] = field(default_factory=lambda: MappingProxyType({}))
     """By judge, of its scores for others."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"weights: {name} is {value}; it is a finite number")
 
     def save(self, path: Path) -> None:
         """Write them as JSON."""
