@@ -88,7 +88,7 @@ PARTS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=14).map("".join), st.integers(0, 99))
 def test_where_pieces_end_changes_nothing_and_without_scores_nothing_is_changed(
     text: str, border: int
