@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
 from cuda_gym.judge.sandbox.messages import (
     TensorSpec,
 )
-from cuda_gym.judge.sandbox.model_state import check_state
+from cuda_gym.judge.sandbox.model_state import check_state, own_state
 from cuda_gym.judge.sandbox.telling import Told
 
 SPECS = {"weight": TensorSpec(dtype="float32", shape=(3,), offset=0)}
@@ -39,3 +41,25 @@ def test_a_difference_is_told_with_the_way_out(
 
 def test_the_same_state_passes() -> None:
     check_state({"weight": torch.zeros(3)}, SPECS)
+
+
+class _Noting(torch.nn.Linear):
+    def get_extra_state(self) -> dict[str, int]:
+        return {"version": 2}
+
+    def set_extra_state(self, state: object) -> None:
+        pass
+
+
+def test_what_a_module_notes_beside_its_tensors_is_its_own_affair() -> None:
+    assert set(own_state(_Noting(2, 2))) == {"weight", "bias"}
+
+
+class _Broken(torch.nn.Linear):
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        raise ValueError("no state")
+
+
+def test_a_state_dict_that_fails_is_told_as_that() -> None:
+    with pytest.raises(Told, match=r"ModelNew\.state_dict\(\) raised ValueError: no state"):
+        own_state(_Broken(2, 2))

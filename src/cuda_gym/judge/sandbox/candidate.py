@@ -38,7 +38,7 @@ from cuda_gym.judge.sandbox.messages import (
     Run,
     TensorSpec,
 )
-from cuda_gym.judge.sandbox.model_state import check_state
+from cuda_gym.judge.sandbox.model_state import check_state, own_state
 from cuda_gym.judge.sandbox.outputs import OutputSink, require_unchanged
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.sealed_calls import call_sealed
@@ -282,7 +282,7 @@ class Candidate:
         model = self._model
         assert model is not None
         weights = self._device.open_region(region, descriptor, is_output=False)
-        own = model.state_dict()
+        own = own_state(model)
         check_state(own, specs)
         for name, spec in specs.items():
             self._device.copy(own[name].detach(), weights.tensor(spec))

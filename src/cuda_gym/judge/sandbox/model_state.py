@@ -10,9 +10,20 @@ from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.messages import (
     TensorSpec,
 )
-from cuda_gym.judge.sandbox.telling import Told, place_of_attribute
+from cuda_gym.judge.sandbox.telling import Told, place_of_attribute, told
 
-__all__ = ["check_state"]
+__all__ = ["check_state", "own_state"]
+
+
+def own_state(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The tensors of a model's state_dict; what else a module keeps there is its own affair.
+
+    Raises:
+        Told: it has none that can be read.
+    """
+    with told("ModelNew.state_dict()"):
+        state = model.state_dict()
+        return {name: held for name, held in state.items() if isinstance(held, torch.Tensor)}
 
 
 def check_state(own: Mapping[str, torch.Tensor], specs: Mapping[str, TensorSpec]) -> None:
@@ -41,11 +52,11 @@ def _state_message(
     surplus: Sequence[str],
 ) -> str:
     """Which names differ, and which of ours seem to be which of Model's."""
-    told = ["ModelNew must have the state_dict of Model."]
+    facts = ["ModelNew must have the state_dict of Model."]
     if missing:
-        told.append(f"Missing: {', '.join(map(_placed, missing))}.")
+        facts.append(f"Missing: {', '.join(map(_placed, missing))}.")
     if surplus:
-        told.append(f"Not in Model: {', '.join(map(_placed, surplus))}.")
+        facts.append(f"Not in Model: {', '.join(map(_placed, surplus))}.")
     renamed = [
         f"{ours} to {theirs}"
         for ours in surplus
@@ -53,16 +64,16 @@ def _state_message(
         if tuple(own[ours].shape) == specs[theirs].shape
     ]
     if renamed:
-        told.append(f"Rename {renamed[0]}.")
+        facts.append(f"Rename {renamed[0]}.")
     elif surplus:
-        told.append(
+        facts.append(
             "Keep such tensors out of the state_dict: register_buffer(..., persistent=False)."
         )
     else:
-        told.append(
+        facts.append(
             "Give ModelNew each as Model has it: self.name = nn.Parameter(...), or a buffer."
         )
-    return " ".join(told)
+    return " ".join(facts)
 
 
 def _placed(name: str) -> str:
