@@ -57,9 +57,9 @@ def race_alone(
         AgentError: the candidate failed, was wrong, or its clock is refused.
         Refused: twice it was faster than the device's memory is.
     """
-    # Meanwhile: a driver that makes contexts for others is slow to tell.
-    before = begun(means.ahead, telemetry.read_device, means.device, own_pids=own_processes())
     with means.lock.exclusive():
+        # Meanwhile: a driver that makes contexts for others is slow to tell.
+        before = begun(means.ahead, telemetry.read_device, means.device, own_pids=own_processes())
         rates = reference.rates()
         try:
             timing, profile = _race(means, reference, match, build, prepare_ns)

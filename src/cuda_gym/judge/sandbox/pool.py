@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cuda_gym.core.device import Device
 from cuda_gym.core.task import Task
-from cuda_gym.errors import AgentError, MachineError
+from cuda_gym.errors import AgentError, MachineError, WorkerLost
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.messages import (
     Tree,
@@ -58,6 +58,7 @@ class WorkerPool:
         self._folder = folder or cache_root()
         self._deadlines = deadlines
         self._lock = threading.Lock()
+        self._is_closed = False
         self._zygote: ZygoteWorker | None = None
         self._dry: CandidateWorker | None = None
         self._references: OrderedDict[str, OpenReference] = OrderedDict()
@@ -158,8 +159,9 @@ class WorkerPool:
                 entry.users -= 1
 
     def close(self) -> None:
-        """End all processes; safe to call twice."""
+        """End all processes, and start no candidate any more; safe to call twice."""
         with self._lock:
+            self._is_closed = True
             entries, self._references = list(self._references.values()), OrderedDict()
             zygote, self._zygote, dry, self._dry = self._zygote, None, self._dry, None
         if dry is not None:
@@ -185,7 +187,14 @@ class WorkerPool:
         return [self._references.pop(key) for key in idle[:surplus]]
 
     def _living_zygote(self) -> ZygoteWorker:
+        """The zygote, started anew where it was lost.
+
+        Raises:
+            WorkerLost: the judge was closed.
+        """
         with self._lock:
+            if self._is_closed:  # what was begun before may ask for one now
+                raise WorkerLost("The judge was closed.")
             if self._zygote is not None and self._zygote.lost:
                 self._zygote.close()
                 if self._dry is not None:

@@ -153,7 +153,8 @@ class TimedContents:
         count = min(count, max(1, contents_bytes // max(1, self._content_bytes)))
         if self._device.sealing is None or self._empty.knows(count):
             return False
-        with contextlib.suppress(MachineError):  # for want of memory: the first race does it
+        # For want of memory: the first race does it.
+        with contextlib.suppress(MachineError, torch.OutOfMemoryError):
             self._hand_out(count, _REHEARSED_SEED, hidden=None, sealed=True)
             for _ in range(_REHEARSALS):
                 self._empty.measure_us(self._exchange.handout, count, queued=True)
@@ -176,8 +177,7 @@ class TimedContents:
             Refused: outputs of a sealed block came after it was said to be over.
         """
         handout = self._exchange.handout
-        if self._exchange.gate is not None:
-            self._exchange.gate.require_finished(self._device, handout.returned())
+        self._require_finished()
         self._exchange.require_unchanged()
         with with_threads(self._num_threads):
             worst = worst_output(
@@ -187,7 +187,14 @@ class TimedContents:
                 count=self._first_timed + count,
                 hidden=self._hidden,
             )
+        self._require_finished()  # what was compared, lay there all the time
         return {"error_ratio": repr(worst.error_ratio), "kind": worst.kind}, ()
+
+    def _require_finished(self) -> None:
+        """Of a sealed block: its outputs are those that were there when it was said to be over."""
+        gate = self._exchange.gate
+        if gate is not None:
+            gate.require_finished(self._device, self._exchange.handout.returned())
 
     @functools.cached_property
     def _content_bytes(self) -> int:
