@@ -10,6 +10,7 @@ from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import Refused
 from cuda_gym.judge.judge import Judge
 from cuda_gym.judge.toolchains.extension_rules import inline_texts
+from cuda_gym.judge.toolchains.extension_units import binding_place
 from cuda_gym.judge.verification.static_checks import check_kernels
 
 BINDING = (
@@ -26,6 +27,19 @@ def test_a_published_folder_is_unsupported_on_cpu_and_not_half_compiled(
     assert findings.summary.startswith(
         "kernels/scale_binding.cpp:1: error: bindings for torch need"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// no #include <torch/extension.h> and no PYBIND11_MODULE(name, m) here",
+        "/* REGISTER_BINDING(scale, f) */",
+        'static const char* const kNote = "instead of PYBIND11_MODULE(name, m)";',
+    ],
+)
+def test_a_word_about_bindings_binds_nothing(text: str) -> None:
+    files = {"model_new.py": SCALE_MODEL, "kernels/scale.cu": f"{text}\n{SCALE_KERNEL}"}
+    assert binding_place(Submission.of(files)) is None
 
 
 @pytest.mark.parametrize(

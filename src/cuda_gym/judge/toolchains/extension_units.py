@@ -17,6 +17,7 @@ from pathlib import Path
 
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.core.task import Submission
+from cuda_gym.judge.toolchains.cuda_source import Source
 from cuda_gym.judge.toolchains.extension_flags import allowed_flags
 from cuda_gym.judge.toolchains.inline_calls import loader_calls, loads_inline, parse_model
 from cuda_gym.judge.toolchains.inline_sources import (
@@ -70,8 +71,12 @@ def has_bindings(submission: Submission) -> bool:
 def binding_place(submission: Submission) -> tuple[str, int] | None:
     """File and line that make it such a submission; None where it is none."""
     for path, text in submission.files:
-        if path.startswith("kernels/") and path.endswith(_UNITS) and (found := _BINDS.search(text)):
-            return path, text.count("\n", 0, found.start()) + 1
+        if path.startswith("kernels/") and path.endswith(_UNITS):
+            unit = Source(path, text)
+            places = (found.start() for found in _BINDS.finditer(text))
+            # In a comment or a string it is blanked.
+            if at := next((at + 1 for at in places if unit.masked[at] == text[at]), 0):
+                return path, unit.line(at - 1)
     source = submission.text(_MODEL) or ""
     if loads_inline(source):
         first, _ = next(loader_calls(parse_model(source)))
