@@ -174,7 +174,7 @@ def _conditions(verdict: Verdict) -> list[tuple[str, str | None]]:
         ("device", verdict.device if print_ is None else f"{verdict.device}: {print_.device}"),
         ("compiled by", None if print_ is None else print_.toolchain),
         ("torch", None if print_ is None else print_.torch),
-        ("timed", None if timing is None else f"{timing.timer} clock, {blocks}"),
+        ("clock", None if timing is None else f"{timing.timer}; {blocks}"),
         ("its state", describe_telemetry(verdict.telemetry)),
         ("isolation", None if print_ is None else print_.isolation.replace("+", ", ")),
         ("seed", None if verdict.seed is None else str(verdict.seed)),

@@ -98,9 +98,7 @@ def time_table(timing: Timing) -> str:
 
 def describe_conditions(timing: Timing, telemetry: Telemetry | None) -> str:
     """The state of the device, and how it was timed: a line each."""
-    facts = [
-        f"{timing.timer} clock, {timing.num_blocks} blocks of each side, {timing.num_calls} calls"
-    ]
+    facts = [f"{timing.timer}; {timing.num_blocks} blocks of each side, {timing.num_calls} calls"]
     if timing.num_disturbed:
         facts.append(f"{timing.num_disturbed} disturbed pairs of blocks")
     if timing.clock_ratio is not None and timing.clock_ratio > _SHOWN_CLOCK_RATIO:
@@ -110,7 +108,7 @@ def describe_conditions(timing: Timing, telemetry: Telemetry | None) -> str:
     device = describe_telemetry(telemetry)
     return joined(
         f"Device: {device}." if device else "",
-        f"Timed: {', '.join(facts)}.",
+        f"Clock: {', '.join(facts)}.",
     )
 
 
