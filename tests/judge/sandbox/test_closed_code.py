@@ -13,6 +13,7 @@ from cuda_gym.errors import Refused
 from cuda_gym.judge.sandbox.code_from_outside import (
     CodeRange,
     ExecutableMapping,
+    made_bytes,
     open_bytes,
     refuse_closed_code,
 )
@@ -138,13 +139,27 @@ CODE = CodeRange(start=0x10000, num_bytes=0x2000, inode=7, offset=0x4000)
         (ExecutableMapping(0x90000, 0x91000, 0x5000, 7, "/torch"), 0x1000),
         (ExecutableMapping(0x12000, 0x20000, 0x6000, 7, "/torch"), 0),
         (ExecutableMapping(0x90000, 0x91000, 0x5000, 8, "/other"), 0),
+        (ExecutableMapping(0x11000, 0x20000, 0, 0, ""), 0x1000),
+        (ExecutableMapping(0x10000, 0x11000, 0x5000, 8, "/other"), 0x1000),
     ],
-    ids=["in its place", "moved", "beside it", "another file"],
+    ids=["in its place", "moved", "beside it", "another file", "copied", "covered"],
 )
 def test_closed_code_is_found_wherever_its_file_can_be_run(
     mapping: ExecutableMapping, num_bytes: int
 ) -> None:
     assert open_bytes([mapping], [CODE]) == num_bytes
+
+
+def test_memory_of_no_file_that_can_be_run_since_then_was_made_by_the_submission() -> None:
+    found = [
+        ExecutableMapping(0x1000, 0x2000, 0, 0, ""),
+        ExecutableMapping(0x3000, 0x5000, 0, 0, ""),
+        ExecutableMapping(0x6000, 0x6100, 0, 9, "/dev/zero (deleted)"),
+        ExecutableMapping(0x7000, 0x8000, 0, 0, "[vdso]"),
+        ExecutableMapping(0x8000, 0x9000, 0, 3, "/kernels/kernels.so (deleted)"),
+    ]
+    assert made_bytes(found, frozenset({(0x1000, 0x4000)})) == 0x2100
+    assert made_bytes(found, frozenset({(0x1000, 0x5000), (0x6000, 0x6100)})) == 0
 
 
 def test_a_fault_in_closed_code_is_a_refusal_and_no_other_is() -> None:

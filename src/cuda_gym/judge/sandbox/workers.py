@@ -25,7 +25,7 @@ from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, failure
 from cuda_gym.judge.sandbox.candidate_process import CandidateProcess
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed, DeadlinePassed, Drain
 from cuda_gym.judge.sandbox.code_from_outside import (
-    can_be_looked_at,
+    nameless_code,
     require_closed,
 )
 from cuda_gym.judge.sandbox.messages import (
@@ -80,6 +80,8 @@ class CandidateWorker:
         self.isolation = ""
         """What stands between it and the machine, once it is open."""
         self._closed_code: Sequence[CodeRange] = ()
+        self._nameless: frozenset[tuple[int, int]] = frozenset()
+        """Memory of no file that it could run before there was a submission."""
 
     @classmethod
     def announced(cls, channel: Channel, printed: Drain, ended: threading.Event) -> CandidateWorker:
@@ -107,7 +109,9 @@ class CandidateWorker:
 
     def expect_closed(self, code: Sequence[CodeRange]) -> None:
         """From its load on it must have closed some code, where it is possible to look."""
-        self._closed_code = code if can_be_looked_at(self.process.pidfd) else ()
+        nameless = nameless_code(self.process.pidfd)
+        self._closed_code = () if nameless is None else code
+        self._nameless = nameless or frozenset()
 
     def will_open(self, device: str, *, own_kernels: str = "") -> None:
         """Say which device it gets ready, as soon as somebody waits for that."""
@@ -131,7 +135,7 @@ class CandidateWorker:
     def forbid(self, *, deadline_s: float) -> None:
         """Leave nothing that computes but its kernels. Raises like `load`."""
         self._ask(Forbid(), (), Forbidden, deadline_s)
-        require_closed(self.process.pidfd, self._closed_code)
+        require_closed(self.process.pidfd, self._closed_code, self._nameless)
 
     def reload(self, message: Reload, weights: int, *, deadline_s: float) -> Loaded:
         """Give it weights, or others. Raises like `load`."""
