@@ -36,6 +36,12 @@ def test_a_race_without_its_hidden_draws_is_not_ranked() -> None:
     assert why_unranked(FULL, left_out) == told
 
 
+def test_who_disturbs_most_pairs_so_that_others_count_is_not_ranked() -> None:
+    told = "5 pairs of blocks were disturbed, and only 4 were not"
+    assert why_unranked(FULL, replace(TIMING, num_disturbed=5)) == told
+    assert why_unranked(FULL, replace(TIMING, num_disturbed=4)) is None
+
+
 @pytest.mark.parametrize(
     ("isolation", "missing"),
     [

@@ -82,6 +82,8 @@ def why_unranked(
         return f"isolation lacks {', '.join(missing)}"
     if timing is not None and not timing.steady:
         return f"other processes took the cores during {timing.num_disturbed} pairs of blocks"
+    if timing is not None and timing.num_disturbed > timing.num_blocks:  # perhaps of its own choice
+        return f"{timing.num_disturbed} pairs of blocks were disturbed, and only {timing.num_blocks} were not"
     if timing is not None and timing.num_left_out:
         return f"memory did not bear {timing.num_left_out} hidden draws among the timed calls"
     if telemetry is not None and telemetry.num_other_processes:
