@@ -201,6 +201,37 @@ def test_macros_types_and_launchers_of_headers_count_at_the_line_that_includes_t
     ]
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        'extern "C" void f(float*, int);',
+        'extern "C" {\nint g(float x);\nstruct S { int x; };\nvoid f(float* x, int n);\n}',
+        'extern "C" void g(int n) {}\nextern "C" int f(float*, int);',
+    ],
+)
+def test_a_function_that_is_declared_with_a_c_name_is_a_launcher(declared: str) -> None:
+    source = f"{declared}\nvoid h(float* x) {{}}\nvoid f(float* x, int n) {{}}"
+    assert "f(float* x, int n)" in signatures(source)
+    assert not any(told.startswith("h") for told in signatures(source))
+    elsewhere = f"{declared}\nnamespace a {{ void f(float* x, int n) {{}} }}"
+    assert "f" not in [f.name for f in parse_launchers({"a.cu": elsewhere}, required=False)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'extern "C" ' * 20_000,
+        'extern "C" {' * 20_000,
+        'extern "C" void f();' * 10_000,
+        "using T = " * 20_000,
+        "typedef " + "a " * 50_000 + "{} " * 50_000,
+        "namespace {" * 20_000,
+    ],
+)
+def test_a_long_hostile_text_is_searched_to_its_end(text: str) -> None:
+    assert parse_launchers({"a.cu": text}, required=False) == ()
+
+
 def test_all_problems_are_told_at_once() -> None:
     assert len(problems('extern "C" void f(float& x) {}\nextern "C" void g(float& x) {}')) == 2
 
@@ -217,6 +248,19 @@ def test_without_a_launcher_the_error_shows_one() -> None:
     assert signatures(problem[problem.index("extern") :]) == [
         "name(float* out, const float* x, int n)"
     ]
+
+
+def test_a_macro_that_makes_launchers_is_told_as_that() -> None:
+    source = '\n#define LAUNCHER(name, T) \\\n    extern "C" void name(T* x) { k(x); }\nLAUNCHER(f, float)'
+    (problem,) = problems(source)
+    assert problem.startswith("kernels/a.cu:2: error: macro 'LAUNCHER' makes launchers")
+    assert 'write out each extern "C" function' in problem
+
+
+def test_headers_that_many_sources_would_read_are_left_to_the_compiler() -> None:
+    files = {f"kernels/{n}.cu": '#include "large.h"\n' for n in range(20)}
+    files["kernels/large.h"] = 'extern "C" void f() {}\n' + "x" * 200_000
+    assert parse_launchers(files, required=False) == ()
 
 
 FRAGMENTS = [

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cuda_gym.core.findings import Diagnostic, Severity
+from cuda_gym.judge.toolchains.c_linkage import c_heads
 from cuda_gym.judge.toolchains.cuda_tokens import (
     Definition,
     Token,
     definitions,
-    extern_c_heads,
     read_tokens,
     without_attributes,
 )
@@ -113,7 +113,7 @@ def _name(head: Sequence[Token]) -> Token | None:
 
 
 def _extern_c_places(files: Mapping[str, str], path: str) -> set[FunctionPlace]:
-    names = (_name(head) for head in extern_c_heads(read_tokens(files[path], headers_of(files))))
+    names = (_name(head) for head in c_heads(read_tokens(files[path], headers_of(files))))
     return {FunctionPlace(name.text, path, name.line) for name in names if name}
 
 

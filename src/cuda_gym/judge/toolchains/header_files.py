@@ -11,16 +11,20 @@ from collections.abc import Iterable, Mapping
 __all__ = ["HEADER_SUFFIXES", "headers_of", "included_header"]
 
 HEADER_SUFFIXES = (".cuh", ".h", ".hpp", ".hh", ".inl", ".inc")
+_MOST_READ = 2_000_000
+"""Characters, which are read in two or three seconds."""
 _INCLUDE = re.compile(r'\s*#\s*include\s*"(?:\./)*([^"\n]+)"')
 
 
 def headers_of(files: Mapping[str, str]) -> dict[str, str]:
-    """The headers of some files, by path.
+    """The headers of some files, by path; none where each of many sources might read very much.
 
     >>> headers_of({"kernels/a.cu": "", "kernels/b.cuh": "int x;"})
     {'kernels/b.cuh': 'int x;'}
     """
-    return {path: text for path, text in files.items() if path.endswith(HEADER_SUFFIXES)}
+    headers = {path: text for path, text in files.items() if path.endswith(HEADER_SUFFIXES)}
+    num_sources = sum(path.endswith(".cu") for path in files)
+    return headers if sum(map(len, headers.values())) * num_sources <= _MOST_READ else {}
 
 
 def included_header(directive: str, headers: Iterable[str]) -> str | None:

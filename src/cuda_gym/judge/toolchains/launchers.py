@@ -15,12 +15,14 @@ compiler to say.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError
+from cuda_gym.judge.toolchains.c_linkage import c_heads
 from cuda_gym.judge.toolchains.cuda_parameters import (
     QUALIFIERS,
     Parameter,
@@ -31,7 +33,6 @@ from cuda_gym.judge.toolchains.cuda_parameters import (
 )
 from cuda_gym.judge.toolchains.cuda_tokens import (
     Token,
-    extern_c_heads,
     read_tokens,
     without_attributes,
 )
@@ -98,7 +99,7 @@ def parse_launchers(files: Mapping[str, str], *, required: bool = True) -> tuple
     errors: list[Diagnostic] = []
     headers = headers_of(files)
     for path in sorted(path for path in files if path.endswith(".cu")):
-        for head in extern_c_heads(with_plain_types(read_tokens(files[path], headers))):
+        for head in c_heads(with_plain_types(read_tokens(files[path], headers))):
             try:
                 launcher = _read_launcher(head, path)
                 if launcher is not None and launcher.name in launchers:
@@ -116,6 +117,11 @@ def parse_launchers(files: Mapping[str, str], *, required: bool = True) -> tuple
     if required and not errors and not launchers:
         hidden = hidden_launchers(files)
         errors += [_error(_NOT_C.format(place.name), place.file, place.line) for place in hidden]
+        errors += [
+            _error(_IN_MACRO.format(found["name"]), path, text.count("\n", 0, found.start()) + 1)
+            for path, text in sorted(files.items())
+            if path.endswith(".cu") and (found := _MAKES_LAUNCHERS.search(text))
+        ]
         errors = errors or [_error(_NO_LAUNCHER)]
     if errors:
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
@@ -125,6 +131,14 @@ def parse_launchers(files: Mapping[str, str], *, required: bool = True) -> tuple
 
 _NOT_C = (
     'function {!r} is a C++ function, which Python cannot find; write extern "C" in front of it'
+)
+_IN_MACRO = (
+    "macro {!r} makes launchers, which are not found in there; let it make the kernels, and write out "
+    'each extern "C" function behind it'
+)
+_MAKES_LAUNCHERS = re.compile(
+    r'^[^\S\n]*#[^\S\n]*define[^\S\n]+(?P<name>\w+)\((?:[^\\\n]|\\.){0,300}?\bextern[^\S\n]+"C"',
+    re.MULTILINE | re.DOTALL,
 )
 _NO_LAUNCHER = (
     "no launcher in the .cu files; Python calls kernels through one, for example: "

@@ -13,6 +13,9 @@ from cuda_gym.judge.toolchains.cuda_types import canonical_type
 
 __all__ = ["with_plain_types"]
 
+_LONGEST = 32
+"""Words of a statement that may give a type a name; of longer ones the end alone is kept, which names nothing."""
+
 
 def with_plain_types(tokens: Sequence[Token]) -> list[Token]:
     """The same with each name for a type replaced by the type's own.
@@ -57,6 +60,8 @@ def _statements(tokens: Sequence[Token]) -> Iterator[list[str]]:
             words = []
         elif text != "{":
             words.append(text)
+            if len(words) > _LONGEST:
+                words = [""]
         elif "typedef" not in words:
             words = []  # behind the body of a function no semicolon has to come
         at = after_group(tokens, at) if text == "{" and not opens_scope else at + 1
