@@ -14,6 +14,7 @@ __global__ void k(float* out, const float* x, const float* w, int n, int C) {
 """
 _SIGNATURE = """\
 extern "C" void scale(float* out, const float* x, const float* weight, int rows, int columns, cudaStream_t stream)"""
+_C = 'extern "C"'
 _BODY = " { k<<<(rows * columns + 127) / 128, 128, 0, stream>>>(out, x, weight, rows * columns, columns); }\n"
 _LOOP = " { k<<<8, 96, 0, stream>>>(out, x, weight, rows, columns); }\n"
 _FEATURES = (
@@ -29,6 +30,15 @@ _FEATURES = (
 def _submit(kernel: str, **headers: str) -> Submission:
     more = {f"kernels/{name}.cuh": text for name, text in headers.items()}
     return Submission.of({"model_new.py": SCALE_MODEL, "kernels/k0.cu": kernel, **more})
+
+
+def _in_folders() -> Submission:
+    files = {
+        "kernels/ops/scale.cu": f'#include "../common/api.cuh"\nAPI{_SIGNATURE.removeprefix(_C)}{_BODY}',
+        "kernels/common/api.cuh": f'#pragma once\n#include "../config.h"\n#define API {_C}\n{_KERNEL}',
+        "kernels/config.h": "#pragma once\n#include <cuda_runtime.h>\n",
+    }
+    return Submission.of({"model_new.py": SCALE_MODEL, **files})
 
 
 def _kernel(text: str, body: str = _BODY) -> Submission:
@@ -56,6 +66,9 @@ extern "C" void run_tests(float* x, cudaStream_t s) {{ k<<<1, 1, 0, s>>>(x, x, x
         "".join(f"// {line}\n" for line in _FEATURES)
         + "".join(f'static const char* note{n} = R"x({line})x";\n' for n, line in enumerate(_FEATURES))
         + _KERNEL.replace("if (i", f"/* {' '.join(_FEATURES)} */ if (i") + _SIGNATURE + _BODY),
+    "has folders, and headers that are reached by steps upwards": _in_folders(),
+    "declares its launcher first, and defines it plainly": _submit(
+        f"{_SIGNATURE};\n{_KERNEL}{_SIGNATURE.removeprefix(_C)}{_BODY}"),
     "has its launcher in a header": _submit(
         '#include "impl.cuh"\n', impl=f"#pragma once\n{_KERNEL}{_SIGNATURE}{_BODY}"),
     "reads the bits of numbers, and CUDA's constants": _kernel("""\

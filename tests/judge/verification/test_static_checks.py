@@ -320,6 +320,32 @@ def test_what_only_seems_left_out_is_refused(before: str) -> None:
         check_kernels({"kernels/a.cu": f"{before}\nvoid g() {{ system(1); }}\n#endif\n"}, ())
 
 
+def test_a_header_of_the_submission_may_be_reached_by_steps_upwards() -> None:
+    files = {
+        "kernels/a/a.cu": '#include "../b/b.cuh"',
+        "kernels/b/b.cuh": '#include "../c.h"',
+        "kernels/c.h": "",
+    }
+    assert check_kernels(files, ()) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#include <../b.h>",
+        '#include "../../b.h"',
+        '#include "../x/../b.h"',
+        '#include "../none.h"',
+        '#include "../b.txt"',
+        '#include "..//../kernels/b.h"',
+    ],
+)
+def test_steps_upwards_to_what_is_no_header_there_are_refused(line: str) -> None:
+    files = {"kernels/b.h": "", "b.h": "", "kernels/b.txt": "", "kernels/a/a.cu": line}
+    with pytest.raises(Refused, match="reaches out of the kernel"):
+        check_kernels(files, ())
+
+
 def test_an_include_of_a_macro_is_no_cuda_for_any_device() -> None:
     source = '// #include X\n#define FILE "/etc/passwd"\n#include FILE\n'
     with pytest.raises(CompileError, match=r"kernels/a.cu:3: error: an #include of something comp"):

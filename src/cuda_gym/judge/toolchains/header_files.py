@@ -13,7 +13,7 @@ __all__ = ["HEADER_SUFFIXES", "headers_of", "included_header"]
 HEADER_SUFFIXES = (".cuh", ".h", ".hpp", ".hh", ".inl", ".inc")
 _MOST_READ = 2_000_000
 """Characters, which are read in two or three seconds."""
-_INCLUDE = re.compile(r'\s*#\s*include\s*"(?:\./)*([^"\n]+)"')
+_INCLUDE = re.compile(r'\s*#\s*include\s*"(?:\.\.?/)*([^"\n]+)"')
 
 
 def headers_of(files: Mapping[str, str]) -> dict[str, str]:

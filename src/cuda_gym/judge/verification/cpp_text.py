@@ -5,10 +5,11 @@ Not covered: conditions that only a compiler can decide; both of their branches 
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
-__all__ = ["includes", "line_of", "mask", "own_functions"]
+__all__ = ["includes", "is_own_file", "line_of", "mask", "own_functions"]
 
 # A branch that could fail after a long scan also accepts the end of the text, so that no input
 # makes the scan quadratic.
@@ -34,6 +35,7 @@ _CONTINUED = re.compile(r"\\[^\S\n]*\n\Z")
 _INCLUDE = re.compile(
     r"^[^\S\n]*\#[^\S\n]*include[^\S\n]*(?P<opening>[<\"])(?P<name>[^>\"\n]*)", re.MULTILINE
 )
+_UPWARDS = re.compile(r"(?:\.\./)+")
 _FUNCTION = re.compile(
     r"(?<=\w)[\s*&]++(?P<name>\w++)\s*+\([^;{}()]*+\)\s*+(?:(?:const|noexcept)\s*+)?\{"
 )
@@ -65,11 +67,26 @@ def line_of(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def includes(code: str, text: str) -> Iterator[tuple[int, str]]:
-    """Line and header of each `#include` of masked code, read from the text itself."""
+def includes(code: str, text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, opening and header of each `#include` of masked code, read from the text itself."""
     for match in _INCLUDE.finditer(code):
         start, end = match.span("name")
-        yield line_of(code, start), text[start:end].strip()
+        yield line_of(code, start), match["opening"], text[start:end].strip()
+
+
+def is_own_file(path: str, header: str, files: Container[str]) -> bool:
+    """Whether a header in quotes is a file of `kernels/`, reached from a folder in there.
+
+    >>> is_own_file("kernels/a/a.cu", "../b/b.cuh", {"kernels/b/b.cuh"})
+    True
+
+    Only steps upwards at its beginning count: the folders of the file that includes it are there.
+    """
+    steps = _UPWARDS.match(header)
+    name = header[steps.end() :] if steps else header
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(path), header))
+    is_header = target.startswith("kernels/") and target.endswith((".cuh", ".h", ".hpp"))
+    return steps is not None and ".." not in name and is_header and target in files
 
 
 def own_functions(code: str) -> frozenset[str]:

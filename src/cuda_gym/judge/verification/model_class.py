@@ -1,4 +1,4 @@
-"""Does `model_new.py` have a `ModelNew` with a `forward`, as far as its text tells?
+"""Is `model_new.py` Python, with a `ModelNew` that has a `forward`, as far as its text tells?
 
 Covered: classes of the file and their bases there. Not covered: what a base of another module has; it may
 have all that is wanted.
@@ -7,15 +7,43 @@ have all that is wanted.
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Mapping
 
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError
 
-__all__ = ["require_model"]
+__all__ = ["parse_model", "require_model"]
 
 _MODEL = "model_new.py"
 _BASES_WITHOUT_FORWARD = frozenset({"nn.Module", "Module", "object"})
+
+
+def parse_model(source: str) -> ast.Module:
+    """The syntax tree.
+
+    Raises:
+        CompileError: with line, column and the text there.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # '\d' in a string of the agent's is not our warning
+            return ast.parse(source, _MODEL)
+    except SyntaxError as error:
+        text = f": {error.text.strip()[:120]}" if error.text and error.text.strip() else ""
+        place = Diagnostic(
+            severity=Severity.ERROR,
+            message=f"{error.msg}{text}",
+            file=_MODEL,
+            line=error.lineno,
+            column=error.offset,
+        )
+        raise CompileError(str(place), (place,)) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise CompileError(
+            f"{_MODEL} cannot be parsed ({type(error).__name__}): it is nested too deeply or holds "
+            "characters that are no text; write plain Python"
+        ) from None
 
 
 def require_model(tree: ast.Module) -> None:

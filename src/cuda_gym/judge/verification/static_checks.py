@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cuda_gym.core.device import Device
 from cuda_gym.core.findings import Diagnostic, Severity
 from cuda_gym.errors import CompileError, Refused, UnsupportedOnDevice
-from cuda_gym.judge.verification.cpp_text import includes, line_of, mask, own_functions
-from cuda_gym.judge.verification.model_class import require_model
+from cuda_gym.judge.verification.cpp_text import includes, is_own_file, line_of, mask, own_functions
+from cuda_gym.judge.verification.model_class import parse_model, require_model
 from cuda_gym.judge.verification.python_names import (
     Use,
     attribute_of,
@@ -126,7 +125,7 @@ def check_model(source: str, *, device: Device, library: tuple[str, ...]) -> tup
         Refused: it uses what the rules forbid.
         UnsupportedOnDevice: it compiles its own extension on `cpu`.
     """
-    tree = _parse(source)
+    tree = parse_model(source)
     require_model(tree)
     imported = imported_names(tree)
     uses = list(used_names(tree, imported))
@@ -178,8 +177,9 @@ def check_kernels(files: Mapping[str, str], library: tuple[str, ...]) -> tuple[s
     own = {name for code in masked.values() for name in own_functions(code)}
     for path, code in masked.items():
         _require_plain_includes(path, code)
-        for line, header in includes(code, files[path]):
-            if _FORBIDDEN_HEADER.fullmatch(header) and header != _REGISTRY:
+        for line, opening, header in includes(code, files[path]):
+            is_own = header == _REGISTRY or (opening == '"' and is_own_file(path, header, files))
+            if _FORBIDDEN_HEADER.fullmatch(header) and not is_own:
                 refusals.append(
                     f"{path}:{line} includes {header!r}, which reaches out of the kernel; remove it "
                     "and include only CUDA's, C++'s and your own headers by their plain names"
@@ -226,33 +226,6 @@ def _breaks(use: Use, rule: _Rule) -> bool:
         if beyond is not None and any(beyond.is_below(name) for name in rule.names):
             return True
     return any(use.is_below(name) for name in rule.names)
-
-
-def _parse(source: str) -> ast.Module:
-    """The syntax tree.
-
-    Raises:
-        CompileError: with line, column and the text there.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # '\d' in a string of the agent's is not our warning
-            return ast.parse(source, _MODEL)
-    except SyntaxError as error:
-        text = f": {error.text.strip()[:120]}" if error.text and error.text.strip() else ""
-        place = Diagnostic(
-            severity=Severity.ERROR,
-            message=f"{error.msg}{text}",
-            file=_MODEL,
-            line=error.lineno,
-            column=error.offset,
-        )
-        raise CompileError(str(place), (place,)) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise CompileError(
-            f"{_MODEL} cannot be parsed ({type(error).__name__}): it is nested too deeply or holds "
-            "characters that are no text; write plain Python"
-        ) from None
 
 
 def _model_evidence(
