@@ -7,6 +7,16 @@ from pathlib import Path
 import torch
 from tests.judge.sandbox.reference_parts import put_together
 
+from cuda_gym.core.task import Task
+from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
+from cuda_gym.judge.sandbox.draw_stock import DrawStock, MovingWeights
+from cuda_gym.judge.sandbox.task_memory import TaskMemory
+from cuda_gym.judge.verification.admission import Admission, OutputSpec
+from cuda_gym.judge.verification.gold import GoldKind
+from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs
+from cuda_gym.judge.verification.reference_module import ReferenceModule
+from cuda_gym.judge.verification.trial import Trial
+
 
 def test_a_draw_is_given_once_and_only_under_the_weights_that_it_was_made_under(
     tmp_path: Path,
@@ -37,3 +47,39 @@ def test_each_move_of_the_weights_begins_where_they_were_at_first(tmp_path: Path
     assert not torch.equal(second["layer.weight"], first["layer.weight"])
     again = weights.move(3)
     assert all(torch.equal(again[name], tensor) for name, tensor in first.items())
+
+
+STEPS = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.round(x / 3.0 * 1000.0).to(torch.int32)
+
+
+def get_inputs() -> list[torch.Tensor]:
+    return [torch.rand(64, 48)]
+
+
+def get_init_inputs() -> list[int]:
+    return []
+"""
+
+
+def test_no_draw_depends_on_how_a_fraction_was_rounded(tmp_path: Path) -> None:
+    device = torch.device("cpu")
+    reference = ReferenceModule.of(Task(id="test/steps", title="steps", source=STEPS), device)
+    draws = [draw_inputs(reference, DrawKind.ORDINARY, seed) for seed in range(0, 200, 10)]
+    trials = [Trial.of(reference, reference.make_model(0), draw) for draw in draws]
+    admission = Admission(
+        draw_kinds=(DrawKind.ORDINARY,),
+        outputs=(OutputSpec(dtype="int32", shape=(64, 48)),),
+        gold=GoldKind.FLOAT64,
+        peak_bytes=1 << 12,
+    )
+    memory = TaskMemory(CpuWorkerDevice(), admission)
+    stock = DrawStock(reference, MovingWeights(reference.make_model(0)), admission, memory)
+    made = [stock.make("ordinary", seed) for seed in range(0, 200, 10)]
+    assert not all(trial.expected[0].is_met_by_eager for trial in trials)
+    assert all(trial.expected[0].is_met_by_eager for trial in made)
