@@ -144,3 +144,23 @@ def test_agreeing_infinities_and_nans_of_timed_outputs_pass(make_trial: MakeTria
     compiled[0, 0], compiled[1, 1] = math.inf, math.nan
     assert timed(trial, compiled.clone(), compiled) <= 1.0
     assert timed(trial, compiled.nan_to_num(), compiled) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("inputs", "forward", "most"),
+    [
+        ("torch.rand(64, 256)", "return torch.round(x * 50.0).to(torch.int32)", 16),
+        ("torch.rand(8, 64)", "return torch.round(x * 50.0).to(torch.int32)", 0),
+        ("torch.randint(0, 9, (64, 256))", "return x * 2", 0),
+    ],
+)
+def test_of_whole_numbers_made_of_fractions_a_few_may_differ_from_the_compiled_ones(
+    make_trial: MakeTrial, inputs: str, forward: str, most: int
+) -> None:
+    trial = make_trial(forward, inputs)
+    compiled = trial.eager[0]
+    for number in (0, most, most + 1):
+        got = compiled.clone()
+        got.view(-1)[:number] += 1
+        assert (timed(trial, got, compiled) <= 1.0) == (number <= most)
+        assert trial.accepts([got]) == (number == 0), "a draw that is not timed is exact"
