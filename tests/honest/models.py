@@ -82,6 +82,11 @@ MODELS: dict[str, Submission] = {
         "self.outs = {}",
         "out = self.outs.get(x.shape)\nif out is None:\n    out = self.outs[x.shape] = torch.empty_like(x)\n"
         f"{CALL.strip()}\nreturn out"),
+    "returns one of two outputs in turn": _with_init(
+        "self.outs, self.turn = {}, 0",
+        "self.turn = 1 - self.turn\nkey = x.shape, self.turn\n"
+        "if key not in self.outs:\n    self.outs[key] = torch.empty_like(x)\nout = self.outs[key]\n"
+        f"{CALL.strip()}\nreturn out"),
     "holds a scratch tensor that it computes through": _with_init(
         "self.scratch = None",
         "if self.scratch is None or self.scratch.shape != x.shape:\n    self.scratch = torch.empty_like(x)\n"

@@ -29,6 +29,7 @@ class ScriptedCandidate:
 
     printed = isolation = ""
     closes_code = False
+    reads_outputs = False
 
     def __init__(self) -> None:
         self.is_closed = False

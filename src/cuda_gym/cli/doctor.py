@@ -70,6 +70,7 @@ def _checks(device: Device, screen: Screen) -> Iterator[Check]:
         probe_device_lock,
         probe_pressure,
         probe_walls,
+        read_outputs_check,
         seals_check,
     )
 
@@ -83,7 +84,9 @@ def _checks(device: Device, screen: Screen) -> Iterator[Check]:
     yield probe_device_lock(device)
     real = _real_run(device, screen)
     if device.kind == "cpu" and real.state is CheckState.OK:
-        yield closed_code_check(closes_code=open_judge("cpu").closes_code)
+        judge = open_judge("cpu")
+        yield closed_code_check(closes_code=judge.closes_code)
+        yield read_outputs_check(reads_outputs=judge.reads_outputs)
     yield real
 
 

@@ -199,7 +199,10 @@ class Attempt:
         self._candidate = begun.candidate()
         # Known before anything of the submission runs.
         self.isolation = isolation_of(
-            self._candidate.isolation, self._task, closes_code=self._candidate.closes_code
+            self._candidate.isolation,
+            self._task,
+            closes_code=self._candidate.closes_code,
+            reads_outputs=self._candidate.reads_outputs,
         )
         message = load_message(
             self._task,

@@ -124,6 +124,11 @@ class Judge:
         """Whether submissions here cannot run what computes for torch; false before the first was run."""
         return self._pool.closes_code
 
+    @property
+    def reads_outputs(self) -> bool:
+        """Whether outputs of timed calls are read from the memory of a submission; false before the first was run."""
+        return self._pool.reads_outputs
+
     def warm(self, task: Task) -> None:
         """Prepare the reference and the baselines of a task in the background; returns at once."""
         self._pool.start()

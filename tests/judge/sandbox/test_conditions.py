@@ -56,18 +56,30 @@ def test_every_wall_that_is_missing_is_named(isolation: str, missing: str) -> No
 
 def test_where_torchs_code_could_not_be_closed_nothing_is_ranked_on_cpu(scale_task: Task) -> None:
     cpu, gpu = Device("cpu"), Device.parse("cuda:0")
-    open_, closed = (isolation_of(FULL, scale_task, closes_code=closes) for closes in (False, True))
+    open_, closed = (
+        isolation_of(FULL, scale_task, closes_code=closes, reads_outputs=True)
+        for closes in (False, True)
+    )
     assert why_unranked(open_, TIMING, task=scale_task, device=cpu) == "isolation lacks closed-code"
     assert why_unranked(closed, TIMING, task=scale_task, device=cpu) is None
     assert why_unranked(open_, TIMING, task=scale_task, device=gpu) is None
+
+
+def test_where_a_submission_copies_its_outputs_under_the_clock_nothing_is_ranked_on_cpu(
+    scale_task: Task,
+) -> None:
+    copied = isolation_of(FULL, scale_task, closes_code=True)
+    why = why_unranked(copied, TIMING, task=scale_task, device=Device("cpu"))
+    assert why == "isolation lacks read-outputs"
+    assert why_unranked(copied, TIMING, task=scale_task, device=Device.parse("cuda:0")) is None
 
 
 def test_a_task_that_allows_library_calls_closes_nothing_and_misses_nothing(
     scale_task: Task,
 ) -> None:
     task = replace(scale_task, library=("gemm",))
-    isolation = isolation_of(FULL, task, closes_code=True)
-    assert isolation == FULL
+    isolation = isolation_of(FULL, task, closes_code=True, reads_outputs=True)
+    assert isolation == f"{FULL}+read-outputs"
     assert why_unranked(isolation, TIMING, task=task, device=Device("cpu")) is None
 
 

@@ -31,6 +31,7 @@ messages = st.one_of(
         call_ns=st.lists(st.integers(0, 1 << 60)).map(tuple),
         launches=st.integers(0, 9),
         library_calls=st.integers(0, 9),
+        places=st.lists(st.lists(st.integers(0, 1 << 60), max_size=3).map(tuple)).map(tuple),
     ),
     st.builds(
         Run,
@@ -78,6 +79,7 @@ def test_arbitrary_fields_are_a_protocol_error(junk: object) -> None:
         "host_ns": [],
         "num_ungated": 0,
         "kernels": [],
+        "places": [],
     }
     with pytest.raises(ProtocolError):
         decode(json.dumps(plain).encode(), (Ran,))
@@ -97,12 +99,14 @@ def test_arbitrary_fields_are_a_protocol_error(junk: object) -> None:
         ({"kernels": [KERNEL | {"total_ns": "much"}]}, "total_ns is no int"),
         ({"kernels": [KERNEL | {"grid": [1, None]}]}, "grid is no int"),
         ({"kernels": [7]}, "KernelClaim has the fields"),
+        ({"places": [[4096, 1.5]]}, "places is no int"),
+        ({"places": [4096]}, "places is no"),
     ],
 )
 def test_what_is_out_of_order_is_named(change: dict[str, object], words: str) -> None:
     counts = {"launches": 1, "library_calls": 0, "num_ungated": 0}
     ran = {"v": 1, "type": "Ran", "call_ns": [1], "host_ns": [1], "findings": ""} | counts
-    plain = ran | {"kernels": [KERNEL]} | change
+    plain = ran | {"kernels": [KERNEL], "places": [[4096, 3, 1], []]} | change
     with pytest.raises(ProtocolError, match=words):
         decode(json.dumps(plain).encode(), (Ran, Failed))
 

@@ -164,3 +164,6 @@ def test_of_whole_numbers_made_of_fractions_a_few_may_differ_from_the_compiled_o
         got.view(-1)[:number] += 1
         assert (timed(trial, got, compiled) <= 1.0) == (number <= most)
         assert trial.accepts([got]) == (number == 0), "a draw that is not timed is exact"
+    got = compiled.clone()
+    got.view(-1)[0] += 2
+    assert timed(trial, got, compiled) == math.inf, "no rounding is off by two"

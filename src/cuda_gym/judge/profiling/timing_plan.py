@@ -16,8 +16,9 @@ class TimingPlan:
 
     block_s: float = 0.05
     """Timed seconds of a block, where `max_calls` and `max_content_bytes` allow so many."""
-    dropped_calls: int = 2
-    """First calls of a block: caches and threads of this process come back."""
+    dropped_calls: int = 1
+    """First calls of a block: caches and threads of this process come back. A second one would have nothing new to
+    do, and whoever left it out would be ahead of our own clock by a call."""
     min_pairs: int = 10
     max_pairs: int = 20
     wanted_halfwidth: float = 0.02

@@ -170,7 +170,9 @@ class CandidateBlocks:
         assert worker is not None
         with _of_a_trusted_process() if dry else contextlib.nullcontext():
             ran, wall_s = worker.run(
-                contents.message(count, dropped=dropped, dry=dry, gate_us=gate_us),
+                contents.message(
+                    count, dropped=dropped, dry=dry, gate_us=gate_us, stays=worker.reads_outputs
+                ),
                 contents.inputs,
                 contents.outputs,
                 deadline_s=self._deadlines.run_s * 3,

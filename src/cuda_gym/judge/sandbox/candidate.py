@@ -12,7 +12,6 @@ import sys
 import time
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -23,6 +22,7 @@ from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.closed_code import close_code
 from cuda_gym.judge.sandbox.copied_region import CopiedRegion
 from cuda_gym.judge.sandbox.dry_run import run_dry
+from cuda_gym.judge.sandbox.kept_outputs import KeptOutputs
 from cuda_gym.judge.sandbox.kernel_clock import KernelClock
 from cuda_gym.judge.sandbox.limits import forbid_new_code
 from cuda_gym.judge.sandbox.loaded_kernels import LoadedKernels, load_kernels
@@ -69,14 +69,11 @@ class Candidate:
         self._kernels: LoadedKernels | None = None
         self._regions: dict[int, Region] = {}
         """The latest two that were opened, by number."""
-        self._layout: tuple[Run, Sequence[Any], OutputSink] | None = None
+        self._layout: tuple[Any, Sequence[Any], OutputSink] | None = None
         self._kernel_clock = KernelClock()
         self._kernel_times: list[tuple[KernelClaim, ...]] = []
         self._refused: str | None = None
-        self._returned: Sequence[torch.Tensor] = ()
-        """By the latest call of a draw that was repeated."""
-        self._returns_again = False
-        self._closes_code = False
+        self._kept = KeptOutputs(device)
 
     def load(self, message: Load) -> Loaded:
         """Import the submission, construct its model."""
@@ -96,9 +93,8 @@ class Candidate:
         )  # fmt: skip
         with told("importing model_new.py"):
             exec(compile(message.source, MODEL_FILE, "exec"), module.__dict__)
-        arguments = transport.decode_tree(message.init_args, None)
         with told("constructing ModelNew"), device:
-            model = module.ModelNew(*arguments)
+            model = module.ModelNew(*transport.decode_tree(message.init_args, None))
             if not isinstance(model, torch.nn.Module):
                 raise TypeError(f"ModelNew is no torch.nn.Module but a {type(model).__name__}.")
             self._model = model.to(device).eval()
@@ -114,28 +110,31 @@ class Candidate:
 
     def reload(self, message: Reload, descriptor: int) -> Loaded:
         """Other weights in the same model: what was derived from the old ones is stale."""
-        prepare_ns = self._load_weights(message.weights, message.region, descriptor)
-        return Loaded(prepare_ns=prepare_ns)
+        return Loaded(prepare_ns=self._load_weights(message.weights, message.region, descriptor))
 
     def run(self, message: Run, inputs: int, outputs: int, page: int | None = None) -> Ran:
-        """Call forward for each list of inputs; copy each result out before the next call."""
+        """Call forward for each list of inputs; copy each result out before the next call, or let all stay."""
         given = self._region(message.input_region, inputs, is_output=False)
-        room = self._region(message.output_region, outputs, is_output=True)
+        room = None
+        if not message.stays:
+            room = self._region(message.output_region, outputs, is_output=True)
         self._device.forget_writes(given, is_timed=not message.poison)
+        self._kept.let_go()
         calls, sink = self._laid_out(message, given, room)
         if message.dry:
-            ran = run_dry(message, sink, self._device)
+            ran = run_dry(message, sink, self._device, self._kept)
         elif page is not None:
             ran = self._run_sealed(page, given, calls, sink)
         else:
             ran = self._run(message, calls, sink)
-        self._returned = ()
-        self._device.publish(room)
+        if room is not None:
+            self._kept.let_go()
+            self._device.publish(room)
         if message.poison:
             original = self._device.original(given)
             if original is not None:
                 require_unchanged(self._device, message.inputs, given, original)
-            if given.num_bytes + room.num_bytes > LARGE_BYTES:
+            if message.input_region.num_bytes + message.output_region.num_bytes > LARGE_BYTES:
                 self._close_regions()  # room for what the next draw expects
         return ran
 
@@ -145,6 +144,7 @@ class Candidate:
 
     def rest(self) -> Rested:
         """Hold no memory that somebody else may need."""
+        self._kept.let_go()
         self._close_regions()
         self._device.give_memory_back(most_kept=LARGE_BYTES)
         return Rested()
@@ -154,18 +154,23 @@ class Candidate:
         self._regions.clear()
 
     def _laid_out(
-        self, message: Run, given: Region, room: Region
+        self, message: Run, given: Region, room: Region | None
     ) -> tuple[Sequence[Any], OutputSink]:
         """The arguments of the calls and the places of their outputs; those of before if they are equal.
 
-        In a race all blocks lie in the same regions: what is laid out once need not be again
-        under the judge's clock.
+        What the blocks of a race share is not laid out again under the judge's clock.
         """
-        layout = replace(message, poison=False, dry=False, gate_ns=0, time_kernels=False)
+        layout = (
+            message.input_region,
+            message.inputs,
+            room and message.output_region,
+            message.outputs,
+        )
         if self._layout is None or self._layout[0] != layout or self._own_inputs:
             source = CopiedRegion(given, self._device) if self._own_inputs else given
             calls = [transport.decode_tree(tree, source) for tree in message.inputs]
-            targets = [[room.tensor(spec) for spec in specs] for specs in message.outputs]
+            target = room.tensor if room else transport.form_of  # of what stays only that is asked
+            targets = [[target(spec) for spec in specs] for specs in message.outputs]
             sink = OutputSink(self._device, targets, inputs=(given.address, given.num_bytes))
             self._layout = layout, calls, sink
         return self._layout[1:]
@@ -182,7 +187,7 @@ class Candidate:
             sealing=sealing,
             page=SealedPage.open(page),
             inputs=given,
-            returns_again=self._returns_again,
+            returns_again=self._kept.copies,
         )
         self._device.synchronise()
         num_launches, num_library_calls = kernels.counts() if kernels else (0, 0)
@@ -208,17 +213,18 @@ class Candidate:
         def keep(number: int, value: Any) -> None:
             if message.poison:
                 self._device.synchronise()
-                self._note_places(value)
+                self._kept.note(value)
             if message.time_kernels:
                 self._kernel_times.append(self._kernel_clock.stop())
             if check is not None and kernels is not None:
                 check.require_written(value, kernels.counts()[1] - library_calls)
             try:
-                sink.take(number, value)
+                self._kept.keep(sink, number, value) if message.stays else sink.take(number, value)
             except WrongOutput as wrong:
                 raise WrongOutput(f"{place_of_return()}: {wrong}") from None
 
-        call = self._timed_call if message.time_kernels else self._call
+        forward = self._timed_call if message.time_kernels else self._call
+        call = self._kept.call(forward) if message.stays else forward
         timed = self._device.timed_calls(call, calls, keep=keep, gate_ns=message.gate_ns)
         num_launches, num_library_calls = kernels.counts() if kernels else (0, 0)
         fastest = timed.call_ns.index(min(timed.call_ns)) if timed.call_ns else 0
@@ -230,14 +236,8 @@ class Candidate:
             library_calls=num_library_calls - library_calls,
             findings="" if check is None else check.findings(),
             kernels=self._kernel_times[fastest] if self._kernel_times else (),
+            places=self._kept.places,
         )
-
-    def _note_places(self, value: Any) -> None:
-        """Whether a call returns memory that the call before has returned, which is still held."""
-        leaves = [x for x in transport.flatten_outputs(value) if isinstance(x, torch.Tensor)]
-        earlier = {tensor.data_ptr() for tensor in self._returned if tensor.numel()}
-        self._returns_again |= any(x.data_ptr() in earlier for x in leaves if x.numel())
-        self._returned = leaves
 
     def _region(self, spec: RegionSpec, descriptor: int, *, is_output: bool) -> Region:
         """The region of a number; one that was used before is open already."""

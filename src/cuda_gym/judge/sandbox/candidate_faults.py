@@ -13,6 +13,7 @@ __all__ = [
     "CandidateCrash",
     "DeviceStopped",
     "FoundByCheck",
+    "WrittenOver",
     "describe_end",
     "failure",
     "signal_name",
@@ -36,6 +37,10 @@ class DeviceStopped(CandidateError):
             f"The GPU stopped a kernel of the submission: {fault}. "
             "verify(check='memory') tells which line, where a checker is installed."
         )
+
+
+class WrittenOver(WrongOutput):
+    """An output was written over by a later call, though it was still held."""
 
 
 class FoundByCheck(CandidateError):
@@ -87,4 +92,5 @@ _FAILURES: Mapping[str, type[AgentError]] = {
     "refused": Refused,
     "found": FoundByCheck,
     "fault": DeviceStopped,
+    "again": WrittenOver,
 }

@@ -6,22 +6,26 @@ from cuda_gym.core.device import Device
 from cuda_gym.core.task import Task
 from cuda_gym.core.verdict import JUDGE_VERSION, Fingerprint, Telemetry, Timing
 
-__all__ = ["CLOSED_CODE", "fingerprint_of", "isolation_of", "why_unranked"]
+__all__ = ["CLOSED_CODE", "READ_OUTPUTS", "fingerprint_of", "isolation_of", "why_unranked"]
 
 CLOSED_CODE = "closed-code"
 """The wall around what computes for torch; where it stands, the judge has looked at it from outside."""
+READ_OUTPUTS = "read-outputs"
+"""On `cpu`: nobody's copies are under the judge's clock, for outputs are read from a process that stands still."""
 _FULL_ISOLATION = frozenset({"user", "pid", "network", "mount", "seccomp"})
 
 
-def isolation_of(walls: str, task: Task, *, closes_code: bool) -> str:
+def isolation_of(walls: str, task: Task, *, closes_code: bool, reads_outputs: bool = False) -> str:
     """What stands between a submission and the machine, and between it and torch.
 
     Args:
         walls: The former, joined by `+`.
         task: One that allows library calls closes nothing: they compute by the same code.
         closes_code: Whether candidates here close what computes for torch.
+        reads_outputs: Whether outputs of timed calls are read from outside.
     """
-    return f"{walls}+{CLOSED_CODE}" if closes_code and not task.library else walls
+    words = {CLOSED_CODE: closes_code and not task.library, READ_OUTPUTS: reads_outputs}
+    return "+".join((walls, *(word for word, holds in words.items() if holds)))
 
 
 def fingerprint_of(
@@ -73,10 +77,11 @@ def why_unranked(
         timing: Of the race, where there was one.
         telemetry: Of a GPU.
         task: What was asked for; None closes no code.
-        device: Where; on a GPU no code is closed.
+        device: Where; on a GPU no code is closed, and other clocks are believed.
     """
-    closes = task is not None and not task.library and device is not None and device.kind == "cpu"
-    due = _FULL_ISOLATION | ({CLOSED_CODE} if closes else set())
+    due = set(_FULL_ISOLATION)
+    if task is not None and device is not None and device.kind == "cpu":
+        due |= {READ_OUTPUTS} if task.library else {READ_OUTPUTS, CLOSED_CODE}
     missing = sorted(due - set(isolation.split("+")))
     if missing:
         return f"isolation lacks {', '.join(missing)}"

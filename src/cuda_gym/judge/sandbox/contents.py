@@ -55,6 +55,7 @@ class Contents:
         dry: bool = False,
         gate_us: float = 0.0,
         time_kernels: bool = False,
+        stays: bool = False,
     ) -> Run:
         """The order to call on the first `count` of them, behind the spare one where some are dropped."""
         chosen = called(count, dropped)
@@ -67,6 +68,7 @@ class Contents:
             dry=dry,
             gate_ns=round(gate_us * 1000.0),
             time_kernels=time_kernels,
+            stays=stays,
         )
 
     def close(self) -> None:

@@ -55,6 +55,7 @@ class CudaWorkerDevice:
     """One GPU; see `WorkerDevice`."""
 
     alignment = 512
+    outputs_stay = False
     keeps_originals = True
 
     def __init__(self, index: int, *, own_kernels: str = "") -> None:

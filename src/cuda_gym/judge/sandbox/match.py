@@ -10,6 +10,7 @@ import os
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from cuda_gym.core.findings import Build, DrawFindings
 from cuda_gym.core.task import Submission, Task
@@ -17,7 +18,7 @@ from cuda_gym.core.verdict import Profile, Timing
 from cuda_gym.errors import AgentError, WrongOutput
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.baselines import Baseline
-from cuda_gym.judge.profiling.race import race
+from cuda_gym.judge.profiling.race import Race, race
 from cuda_gym.judge.profiling.timing import summarise
 from cuda_gym.judge.profiling.timing_plan import TimingPlan
 from cuda_gym.judge.sandbox.blocks import (
@@ -25,7 +26,7 @@ from cuda_gym.judge.sandbox.blocks import (
     ReferenceBlocks,
     require_launches,
 )
-from cuda_gym.judge.sandbox.candidate_faults import FoundByCheck
+from cuda_gym.judge.sandbox.candidate_faults import FoundByCheck, WrittenOver
 from cuda_gym.judge.sandbox.contents import Contents
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, plan_draws, plan_hidden
@@ -189,13 +190,7 @@ class Match:
         )
         theirs = CandidateBlocks(self._candidate, dry, ours, self._deadlines)
         try:
-            raced = race(
-                ours,
-                theirs,
-                plan,
-                best_compile_us=baseline().compile_us,
-                waited_us=telemetry.waited_for_cores_us if plan.counts_waiting else _never,
-            )
+            raced = _race(ours, theirs, plan, baseline().compile_us)
             profile = _profile(theirs, build)
         finally:
             ours.close()
@@ -276,6 +271,18 @@ class Match:
             )
         finally:
             os.close(region)
+
+
+def _race(
+    ours: ReferenceBlocks, theirs: CandidateBlocks, plan: TimingPlan, best_compile_us: float
+) -> Race:
+    """Once more where an output was written over by a later call: from then on each is copied in its call."""
+    waited_us = telemetry.waited_for_cores_us if plan.counts_waiting else _never
+    again = partial(race, ours, theirs, plan, best_compile_us=best_compile_us, waited_us=waited_us)
+    try:
+        return again()
+    except WrittenOver:
+        return again()
 
 
 def _profile(theirs: CandidateBlocks, build: Build) -> Profile:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+WIDEST = 4
+"""An output that spans so many times the memory of its elements does not stay where it is."""
+
 Tree = Any
 """A nested value as JSON; see `transport.encode_tree`."""
 
@@ -163,6 +166,8 @@ class Run:
     """How long the device waits before each call, so that the host is done when it begins."""
     time_kernels: bool = False
     """Tell what each kernel took in the fastest of the calls."""
+    stays: bool = False
+    """Copy nothing: what is returned stays where it is until the next run, and is read from outside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +205,7 @@ class KernelClaim:
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
-    """All calls returned, and their outputs are copied."""
+    """All calls returned, and their outputs are copied, or stay."""
 
     call_ns: tuple[int, ...]
     """Claimed duration of each call."""
@@ -215,6 +220,8 @@ class Ran:
     """Calls whose gate is said to have opened before the host was done."""
     kernels: tuple[KernelClaim, ...] = ()
     """Of the fastest call, where they were asked for."""
+    places: tuple[tuple[int, ...], ...] = ()
+    """Of outputs that stay, in order: the address, then the strides in elements; nothing of one without elements."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +229,7 @@ class Failed:
     """Something that can be told to the agent."""
 
     kind: str
-    """`raised`, `wrong`, `refused`; `fault`, where the device stopped a kernel; or `found`,
+    """`raised`, `wrong`, `refused`; `again`, where an output that stayed was written over; `fault`, where the device stopped a kernel; or `found`,
     with the findings of a checking build."""
     message: str
 

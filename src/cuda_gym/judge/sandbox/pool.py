@@ -74,6 +74,12 @@ class WorkerPool:
         zygote = self._zygote
         return self._device.kind == "cpu" and zygote is not None and zygote.closes_code
 
+    @property
+    def reads_outputs(self) -> bool:
+        """Whether outputs of timed calls are read from outside; false before the first fork."""
+        zygote = self._zygote
+        return zygote is not None and zygote.reads_outputs
+
     def start(self) -> None:
         """Start the zygote, without waiting for it."""
         self._living_zygote()

@@ -37,6 +37,7 @@ __all__ = [
     "probe_device_lock",
     "probe_pressure",
     "probe_walls",
+    "read_outputs_check",
     "seals_check",
 ]
 
@@ -180,6 +181,24 @@ def closed_code_check(*, closes_code: bool) -> Check:
         state=CheckState.DEGRADED,
         fact=f"what computes for this build of torch was not found, or nothing works without it. {_UNRANKED}",
         remedy="Install torch from PyPI, on x86_64 or aarch64.",
+    )
+
+
+def read_outputs_check(*, reads_outputs: bool) -> Check:
+    """What a judge on `cpu` has found when it ran its first submission.
+
+    Args:
+        reads_outputs: Whether it may look into the memory of one that stands still.
+    """
+    what = "read outputs"
+    if reads_outputs:
+        fact = "outputs are read from a process that stands still: no copy of a submission is timed"
+        return Check(what=what, state=CheckState.OK, fact=fact)
+    return Check(
+        what=what,
+        state=CheckState.DEGRADED,
+        fact=f"/proc/PID/mem of a candidate may not be read, so that it copies its outputs. {_UNRANKED}",
+        remedy="sudo sysctl -w kernel.yama.ptrace_scope=1; in a container, allow ptrace: --cap-add=SYS_PTRACE.",
     )
 
 

@@ -107,9 +107,16 @@ class TimedReference:
         gate_ns: int,
         keep: Callable[[int, Any], list[torch.Tensor]] | None = None,
     ) -> TimedCalls[list[torch.Tensor]]:
-        """Call a model; its outputs are copied away as a candidate's are."""
+        """Call a model; its outputs are copied away, and held as a candidate's are."""
+        held: list[Any] = []
+
+        def take(number: int, value: Any) -> list[torch.Tensor]:
+            if self._device.outputs_stay and self._peak_bytes <= _LARGER_THAN_A_CACHE:
+                held.append(value)  # larger ones have memory of their own anyway
+            return (keep or _copies)(number, value)
+
         return self._device.timed_calls(
-            lambda arguments: model(*arguments), calls, keep=keep or _copies, gate_ns=gate_ns
+            lambda arguments: model(*arguments), calls, keep=take, gate_ns=gate_ns
         )
 
     def _keep_few(self, number: int, value: Any) -> list[torch.Tensor]:

@@ -27,6 +27,7 @@ __all__ = [
     "dtype_name",
     "encode_tree",
     "flatten_outputs",
+    "form_of",
     "in_a_row",
     "plain_spec",
     "tensor_at",
@@ -53,6 +54,22 @@ class Layout:
         return spec
 
 
+def form_of(spec: TensorSpec) -> torch.Tensor:
+    """A tensor of the dtype and the shape of a spec, which takes no memory."""
+    import torch
+
+    return torch.empty((1,) * len(spec.shape), dtype=_dtype_of(spec)).expand(spec.shape)
+
+
+def _dtype_of(spec: TensorSpec) -> torch.dtype:
+    import torch
+
+    dtype = getattr(torch, spec.dtype, None)
+    if not isinstance(dtype, torch.dtype):
+        raise ProtocolError(f"There is no dtype {spec.dtype!r}.")
+    return dtype
+
+
 def tensor_at(region: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
     """The tensor of a spec as a view of a region's bytes; allocates and computes nothing.
 
@@ -65,9 +82,7 @@ def tensor_at(region: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
     """
     import torch
 
-    dtype = getattr(torch, spec.dtype, None)
-    if not isinstance(dtype, torch.dtype):
-        raise ProtocolError(f"There is no dtype {spec.dtype!r}.")
+    dtype = _dtype_of(spec)
     size = math.prod(spec.shape) * dtype.itemsize
     if min(spec.shape, default=0) < 0 or spec.offset < 0 or spec.offset + size > region.numel():
         raise ProtocolError(f"{spec} does not fit a region of {region.numel():,} bytes.")

@@ -70,6 +70,11 @@ class WorkerDevice(Protocol):
         ...
 
     @property
+    def outputs_stay(self) -> bool:
+        """Whether all outputs of a timed block are held until it is over, so that each has memory of its own."""
+        ...
+
+    @property
     def sealing(self) -> CudaSealing | None:
         """What seals blocks; None where a process that is stopped has stopped working, or none was wanted."""
         ...

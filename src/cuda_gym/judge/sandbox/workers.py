@@ -28,6 +28,7 @@ from cuda_gym.judge.sandbox.code_from_outside import (
     nameless_code,
     require_closed,
 )
+from cuda_gym.judge.sandbox.core_time import CoreTime
 from cuda_gym.judge.sandbox.messages import (
     Born,
     CodeRange,
@@ -44,6 +45,7 @@ from cuda_gym.judge.sandbox.messages import (
     Rested,
     Run,
 )
+from cuda_gym.judge.sandbox.outside_memory import OutsideMemory
 from cuda_gym.judge.sandbox.protocol import ProtocolError
 from cuda_gym.judge.sandbox.run_claims import require_possible_load, require_possible_run
 
@@ -82,6 +84,8 @@ class CandidateWorker:
         self._closed_code: Sequence[CodeRange] = ()
         self._nameless: frozenset[tuple[int, int]] = frozenset()
         """Memory of no file that it could run before there was a submission."""
+        self._memory: OutsideMemory | None = None
+        self._cores = CoreTime(pidfd)
 
     @classmethod
     def announced(cls, channel: Channel, printed: Drain, ended: threading.Event) -> CandidateWorker:
@@ -113,6 +117,16 @@ class CandidateWorker:
         self._closed_code = () if nameless is None else code
         self._nameless = nameless or frozenset()
 
+    def will_be_read(self) -> bool:
+        """From now on outputs of timed calls are read from its memory, if the kernel lets us; whether it does."""
+        self._memory = OutsideMemory.of(self.process.pidfd)
+        return self.reads_outputs
+
+    @property
+    def reads_outputs(self) -> bool:
+        """Whether outputs of timed calls can stay in its memory, and are read from there."""
+        return self._memory is not None
+
     def will_open(self, device: str, *, own_kernels: str = "") -> None:
         """Say which device it gets ready, as soon as somebody waits for that."""
         self._opening = Open(device=device, own_kernels=own_kernels)
@@ -130,6 +144,7 @@ class CandidateWorker:
         """
         if message.allowed_library:
             self._closed_code = ()
+        self._cores.most = message.num_threads
         return self._load(message, (), deadline_s)
 
     def forbid(self, *, deadline_s: float) -> None:
@@ -147,10 +162,15 @@ class CandidateWorker:
         """Call forward, and measure on our own clock from handing over until it is frozen again.
 
         Returns:
-            Its claims, and our seconds.
+            Its claims, and our seconds: those of its cores, where it used more of them than it may.
         """
+        taken_s = self._cores.taken_s()
         reply, wall_s = self._ask(message, (inputs, outputs), Ran, deadline_s)
+        wall_s = max(wall_s, self._cores.wall_s(taken_s))
         require_possible_run(reply, len(message.inputs))
+        if message.stays and not message.dry and self._memory is not None:
+            specs = [spec for call in message.outputs for spec in call]
+            self._memory.read_outputs(reply.places, specs, message.output_region, outputs)
         return reply, wall_s
 
     def run_sealed(
@@ -188,6 +208,8 @@ class CandidateWorker:
         if not self.process.is_closed:
             self.process.close()
             self._channel.close()
+            if self._memory is not None:
+                self._memory.close()
 
     def _load(self, message: Load | Reload, weights: tuple[int, ...], deadline_s: float) -> Loaded:
         reply: Loaded

@@ -48,6 +48,9 @@ class ZygoteWorker:
         """Version of torch in it, once it is ready."""
         threading.Thread(target=self._listen, name="zygote listener", daemon=True).start()
 
+    reads_outputs = False
+    """Whether outputs of its latest candidate can be read from outside."""
+
     @property
     def lost(self) -> bool:
         """Whether it is gone."""
@@ -84,6 +87,7 @@ class ZygoteWorker:
             raise
         if device.kind == "cpu":
             worker.expect_closed(self._closed_code)
+            self.reads_outputs = worker.will_be_read()
         with self._lock:
             if number in self._candidates:
                 self._candidates[number] = (worker, ended)

@@ -27,6 +27,7 @@ RAN = {
     "findings": "",
     "num_ungated": 0,
     "kernels": [],
+    "places": [],
 }
 
 

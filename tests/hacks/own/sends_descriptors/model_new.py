@@ -29,6 +29,7 @@ RAN = {
     "findings": "",
     "num_ungated": 0,
     "kernels": [],
+    "places": [],
 }
 
 

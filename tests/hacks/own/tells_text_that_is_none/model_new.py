@@ -24,6 +24,7 @@ RAN = {
     "findings": "",
     "num_ungated": 0,
     "kernels": [],
+    "places": [],
 }
 
 

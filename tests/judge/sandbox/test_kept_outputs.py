@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+import torch
+
+from cuda_gym.errors import WrongOutput
+from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
+from cuda_gym.judge.sandbox.kept_outputs import KeptOutputs
+from cuda_gym.judge.sandbox.outputs import OutputSink
+from cuda_gym.judge.sandbox.telling import Told
+
+DEVICE = CpuWorkerDevice()
+
+
+def kept_of(
+    forward: Callable[[int], torch.Tensor], kept: KeptOutputs, count: int = 3
+) -> Sequence[torch.Tensor]:
+    """What lies in the places that a block of calls has told, when it is over."""
+    sink = OutputSink(DEVICE, [[torch.empty(2, 3)]] * count, inputs=(0, 0))
+    kept.let_go()
+    call = kept.call(forward)
+    for number in range(count):
+        kept.keep(sink, number, call(number))
+    return [
+        held.clone()
+        for held, (address, *strides) in zip(kept._held, kept.places, strict=True)
+        if held.data_ptr() == address and held.stride() == tuple(strides)
+    ]
+
+
+def filled(number: int) -> list[torch.Tensor]:
+    return [torch.full((2, 3), float(n)) for n in range(number)]
+
+
+def test_each_output_stays_where_it_is_until_the_block_is_over() -> None:
+    kept = KeptOutputs(DEVICE)
+    outputs = kept_of(lambda number: torch.full((2, 3), float(number)), kept)
+    assert all(map(torch.equal, outputs, filled(3)))
+    assert len({address for address, *_ in kept.places}) == 3
+    kept.let_go()
+    assert kept.places == ()
+
+
+def test_memory_that_is_returned_again_is_told_once_and_copied_from_then_on() -> None:
+    ring = [torch.empty(2, 3), torch.empty(2, 3)]
+    kept = KeptOutputs(DEVICE)
+
+    def forward(number: int) -> torch.Tensor:
+        return ring[number % 2].fill_(number)
+
+    with pytest.raises(Told) as told:
+        kept_of(forward, kept)
+    assert told.value.kind == "again"
+    assert "which is still held" in str(told.value)
+    assert all(map(torch.equal, kept_of(forward, kept), filled(3)))
+
+
+def test_what_draws_have_shown_to_be_returned_again_is_copied_at_once() -> None:
+    one = torch.empty(2, 3)
+    kept = KeptOutputs(DEVICE)
+    kept.note(one)
+    assert not kept.copies
+    kept.note([one])
+    assert kept.copies
+    assert all(map(torch.equal, kept_of(lambda number: one.fill_(number), kept), filled(3)))
+
+
+def test_a_tensor_that_spans_much_more_than_it_holds_is_copied_and_a_transposed_one_is_not() -> (
+    None
+):
+    kept = KeptOutputs(DEVICE)
+    kept_of(lambda number: torch.full((2, 1000), float(number))[:, :3], kept)
+    assert [place[1:] for place in kept.places] == [(3, 1)] * 3
+    kept_of(lambda number: torch.full((3, 2), float(number)).t(), kept)
+    assert [place[1:] for place in kept.places] == [(1, 2)] * 3
+
+
+def test_the_form_of_an_output_is_told_as_ever() -> None:
+    with pytest.raises(WrongOutput, match="has the shape"):
+        kept_of(lambda number: torch.empty(3, 2), KeptOutputs(DEVICE))
