@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import gc
 import time
@@ -25,7 +24,6 @@ __all__ = ["CpuWorkerDevice"]
 
 Kept = TypeVar("Kept")
 
-_libc = ctypes.CDLL(None)
 _MAX_CACHE_BYTES = 64 << 20
 _SPARE_BYTES = 1 << 30
 
@@ -36,12 +34,10 @@ class CpuWorkerDevice:
     torch_device = torch.device("cpu")
     alignment = 64
     keeps_originals = False
+    outputs_stay = True
     sealing = None
 
-    outputs_stay = True
-
     def __init__(self) -> None:
-        _keep_freed_memory()
         self._evicting: torch.Tensor | None = None
         self._writes_to_inputs: bool | None = None
         """Whether a call in this process did so, whatever it wrote; None before anybody looked."""
@@ -51,10 +47,8 @@ class CpuWorkerDevice:
         """The processor."""
         return cpu_name()
 
-    def give_memory_back(self, *, most_kept: int = 0) -> None:  # noqa: ARG002 - glibc is quick
-        """What was freed is the machine's again."""
-        with contextlib.suppress(AttributeError):  # of another C library
-            _libc.malloc_trim(0)
+    def give_memory_back(self, *, most_kept: int = 0) -> None:
+        """Nothing to do: what is freed, is free."""
 
     def total_bytes(self) -> int | None:
         """Nobody counts: a submission's process has a limit of its own."""
@@ -155,21 +149,6 @@ class CpuWorkerDevice:
         if self._evicting is None:
             self._evicting = torch.zeros(num_bytes // 4)
         self._evicting.add_(1.0)
-
-
-def _keep_freed_memory() -> None:
-    """What a block frees is the memory of the next one, as warm for a submission as for torch.compile.
-
-    Else glibc gives what lies on top of its heap back to Linux, which clears each page again when it is touched.
-    """
-    with contextlib.suppress(AttributeError):  # of another C library
-        _libc.mallopt(_M_MMAP_THRESHOLD, _LARGEST_ON_HEAP)
-        _libc.mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)
-
-
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-_LARGEST_ON_HEAP = 32 << 20
-"""Bytes; the most that glibc takes."""
 
 
 def _as_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:

@@ -10,7 +10,6 @@ import os
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 
 from cuda_gym.core.findings import Build, DrawFindings
 from cuda_gym.core.task import Submission, Task
@@ -18,14 +17,10 @@ from cuda_gym.core.verdict import Profile, Timing
 from cuda_gym.errors import AgentError, WrongOutput
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.judge.profiling.baselines import Baseline
-from cuda_gym.judge.profiling.race import Race, race
+from cuda_gym.judge.profiling.race import race
 from cuda_gym.judge.profiling.timing import summarise
 from cuda_gym.judge.profiling.timing_plan import TimingPlan
-from cuda_gym.judge.sandbox.blocks import (
-    CandidateBlocks,
-    ReferenceBlocks,
-    require_launches,
-)
+from cuda_gym.judge.sandbox.blocks import CandidateBlocks, ReferenceBlocks, require_launches
 from cuda_gym.judge.sandbox.candidate_faults import FoundByCheck, WrittenOver
 from cuda_gym.judge.sandbox.contents import Contents
 from cuda_gym.judge.sandbox.deadlines import Deadlines
@@ -179,6 +174,22 @@ class Match:
         Raises:
             AgentError: the candidate failed, was wrong, or its clock is refused.
         """
+        try:
+            return self._race(dry, plan, baseline, build, prepare_ns)
+        except WrittenOver:  # from now on each of its outputs is copied in the call
+            weights = self._draws[-1].weights
+            self._hidden = plan_hidden(self._opened, self._generator, weights=weights)
+            return self._race(dry, plan, baseline, build, prepare_ns)
+
+    def _race(
+        self,
+        dry: CandidateWorker | None,
+        plan: TimingPlan,
+        baseline: Callable[[], Baseline],
+        build: Build,
+        prepare_ns: int | None,
+    ) -> tuple[Timing, Profile]:
+        """See `race`."""
         beside = plan.outputs_beside * int(self._opened["written_bytes"])
         plan = replace(plan, max_content_bytes=max(0, plan.max_content_bytes - beside))
         ours = ReferenceBlocks(
@@ -190,7 +201,13 @@ class Match:
         )
         theirs = CandidateBlocks(self._candidate, dry, ours, self._deadlines)
         try:
-            raced = _race(ours, theirs, plan, baseline().compile_us)
+            raced = race(
+                ours,
+                theirs,
+                plan,
+                best_compile_us=baseline().compile_us,
+                waited_us=telemetry.waited_for_cores_us if plan.counts_waiting else float,
+            )
             profile = _profile(theirs, build)
         finally:
             ours.close()
@@ -273,26 +290,9 @@ class Match:
             os.close(region)
 
 
-def _race(
-    ours: ReferenceBlocks, theirs: CandidateBlocks, plan: TimingPlan, best_compile_us: float
-) -> Race:
-    """Once more where an output was written over by a later call: from then on each is copied in its call."""
-    waited_us = telemetry.waited_for_cores_us if plan.counts_waiting else _never
-    again = partial(race, ours, theirs, plan, best_compile_us=best_compile_us, waited_us=waited_us)
-    try:
-        return again()
-    except WrittenOver:
-        return again()
-
-
 def _profile(theirs: CandidateBlocks, build: Build) -> Profile:
     """Where the time of a call goes. The race is over: what fails here costs the answer, no more."""
     try:
         return read_kernel_claims(theirs.profile(), build)
     except AgentError:
         return Profile()
-
-
-def _never() -> float:
-    """A counter of time during which nothing was disturbed."""
-    return 0.0

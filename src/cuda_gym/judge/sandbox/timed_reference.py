@@ -112,7 +112,7 @@ class TimedReference:
 
         def take(number: int, value: Any) -> list[torch.Tensor]:
             if self._device.outputs_stay and self._peak_bytes <= _LARGER_THAN_A_CACHE:
-                held.append(value)  # larger ones have memory of their own anyway
+                held.append(value)  # but not what fills the machine
             return (keep or _copies)(number, value)
 
         return self._device.timed_calls(

@@ -1,7 +1,7 @@
 import torch
 from torch import nn
 
-rows = 2048
+rows = 768
 columns = 1024
 
 
