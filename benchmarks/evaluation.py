@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cuda_gym.core.device import Device
 from cuda_gym.core.task import Submission, Task
-from cuda_gym.core.verdict import Verdict
+from cuda_gym.core.verdict import JUDGE_VERSION, Verdict
 from cuda_gym.judge.judge import Judge
 from cuda_gym.judge.profiling import telemetry
 from cuda_gym.tasks.registry import list_tasks
@@ -81,7 +81,7 @@ def report(judge: Judge, repeats: int) -> str:
             "# Evaluation on cpu",
             "",
             f"{datetime.datetime.now(tz=datetime.UTC).date()}, {telemetry.cpu_name()}, "
-            f"{telemetry.num_cores()} cores, torch {metadata.version('torch')}, "
+            f"{telemetry.num_cores()} cores, torch {metadata.version('torch')}, judge {JUDGE_VERSION}, "
             f"load over cores at the end {load or 0.0:.2f}. By `benchmarks/evaluation.py`.",
             "",
             "## What the solutions of `core` earn",
