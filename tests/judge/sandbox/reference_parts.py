@@ -110,7 +110,8 @@ def settings_kept() -> Iterator[None]:
     try:
         yield
     finally:
-        os.environ.clear()
-        os.environ.update(environment)
+        for name in os.environ.keys() - environment.keys():
+            del os.environ[name]
+        os.environ.update(environment)  # never empty: other threads start processes
         for flag, was_allowed in zip(flags, allowed, strict=True):
             flag.allow_tf32 = was_allowed
