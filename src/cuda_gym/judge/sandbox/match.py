@@ -1,7 +1,7 @@
 """One candidate against one reference: hidden draws to prove it, new contents to race it.
 
-The match passes descriptors and specs from one process to the other; it never maps a region, so
-the judge's own process sees no tensor.
+The match passes descriptors and specs from one process to the other. The judge's own process looks at no tensor:
+at most it moves the bytes of outputs, see `outside_memory`.
 """
 
 from __future__ import annotations
