@@ -17,9 +17,8 @@ def test_it_says_what_works_and_proves_it_with_a_real_kernel(
     code = main(["doctor", "--json", "--device", "cpu"])
     report = json.loads(capsys.readouterr().out)
     checks = {check["what"]: check for check in report["checks"]}
-    assert {"python", "torch", "seccomp", "hidden memory", "lock of cpu", "closed code"} <= set(
-        checks
-    )
+    walls = {"seccomp", "limits", "hidden memory", "closed code", "read outputs"}
+    assert {"python", "torch", "lock of cpu", *walls} <= set(checks)
     assert {check["state"] for check in checks.values()} <= {"ok", "missing", "degraded"}
     assert checks["a real kernel"]["state"] == "ok", checks["a real kernel"]["fact"]
     assert "hidden draws" in checks["a real kernel"]["fact"]

@@ -14,6 +14,7 @@ from cuda_gym.core.findings import Outcome
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import BadTask, NotAdmitted
 from cuda_gym.judge.judge import Judge, JudgeConfig, open_judge
+from cuda_gym.judge.sandbox.outside_memory import OutsideMemory
 
 
 def test_a_right_submission_gets_a_verdict_with_all_its_parts(
@@ -26,11 +27,26 @@ def test_a_right_submission_gets_a_verdict_with_all_its_parts(
     assert verdict.timing.eager_us is not None
     assert verdict.fingerprint is not None
     assert verdict.fingerprint.task == scale_task.hash
-    assert "closed-code" in verdict.fingerprint.isolation.split("+")
+    assert {"closed-code", "read-outputs"} <= set(verdict.fingerprint.isolation.split("+"))
     assert "g++" in verdict.fingerprint.toolchain or "clang" in verdict.fingerprint.toolchain
     assert len(verdict.findings.draws) >= 5
     assert {"ordinary", "smaller shape", "larger shape"} <= {d.name for d in verdict.findings.draws}
     assert verdict.seed is not None
+
+
+def test_where_outputs_may_not_be_read_they_are_copied_and_the_verdict_is_not_ranked(
+    judge: Judge,
+    scale_task: Task,
+    scale_submission: Submission,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(OutsideMemory, "of", lambda _pidfd: None)
+    verdict = judge.judge(scale_task, scale_submission)
+    assert verdict.outcome is Outcome.CORRECT, verdict.summary
+    assert verdict.timing is not None
+    assert verdict.fingerprint is not None
+    assert "read-outputs" not in verdict.fingerprint.isolation
+    assert "read-outputs" in (verdict.unranked or "")
 
 
 def test_kernels_without_a_launcher_get_a_verdict(judge: Judge, scale_task: Task) -> None:

@@ -19,6 +19,7 @@ from cuda_gym.judge.sandbox.probes import (
     probe_device_lock,
     probe_pressure,
     probe_walls,
+    read_outputs_check,
     seals_check,
 )
 
@@ -99,12 +100,21 @@ def test_where_inputs_cannot_be_sealed_for_all_but_their_owner_the_price_is_told
     assert not without.is_needed
 
 
-def test_code_that_cannot_be_closed_has_its_remedy_and_is_no_reason_to_stop() -> None:
-    assert closed_code_check(closes_code=True).state is CheckState.OK
-    open_ = closed_code_check(closes_code=False)
-    assert open_.state is CheckState.DEGRADED
-    assert open_.remedy
-    assert not open_.is_needed
+@pytest.mark.parametrize(
+    ("holds", "lacks"),
+    [
+        (closed_code_check(closes_code=True), closed_code_check(closes_code=False)),
+        (read_outputs_check(reads_outputs=True), read_outputs_check(reads_outputs=False)),
+    ],
+)
+def test_what_a_first_submission_shows_to_be_missing_has_its_remedy_and_is_no_reason_to_stop(
+    holds: Check, lacks: Check
+) -> None:
+    assert holds.state is CheckState.OK
+    assert lacks.state is CheckState.DEGRADED
+    assert "does not rank" in lacks.fact
+    assert lacks.remedy
+    assert not lacks.is_needed
 
 
 def test_the_lock_is_free_until_somebody_holds_it(tmp_path: Path) -> None:

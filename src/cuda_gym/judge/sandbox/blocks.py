@@ -152,6 +152,8 @@ class CandidateBlocks:
     ) -> None:
         self._candidate = candidate
         self._dry = dry
+        # What calls nothing costs what the protocol does only if it keeps the same one.
+        self._stays = candidate.reads_outputs and (dry is None or dry.reads_outputs)
         self._reference = reference
         self._deadlines = deadlines
 
@@ -171,7 +173,7 @@ class CandidateBlocks:
         with _of_a_trusted_process() if dry else contextlib.nullcontext():
             ran, wall_s = worker.run(
                 contents.message(
-                    count, dropped=dropped, dry=dry, gate_us=gate_us, stays=worker.reads_outputs
+                    count, dropped=dropped, dry=dry, gate_us=gate_us, stays=self._stays
                 ),
                 contents.inputs,
                 contents.outputs,

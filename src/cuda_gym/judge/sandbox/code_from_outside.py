@@ -3,8 +3,8 @@
 Covered: code that should be closed and is not, where it belongs, whatever is mapped there, and wherever else its
 file is; memory of no file that can be run, and could not before there was a submission: what a library does while
 it is loaded comes before the rule that no memory becomes executable.
-Not covered: code that is written into a private copy of some file; what a process did while nobody looked; `limits.forbid_new_code` sees to it that what is closed
-stays so.
+Not covered: code that is written into a private copy of some file; what a process did while nobody looked;
+`limits.forbid_new_code` sees to it that what is closed stays so.
 """
 
 from __future__ import annotations

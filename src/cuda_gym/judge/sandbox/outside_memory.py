@@ -16,9 +16,9 @@ from math import prod
 
 import numpy as np
 
-from cuda_gym.errors import CandidateError
 from cuda_gym.judge.sandbox.freezing import pid_of
 from cuda_gym.judge.sandbox.messages import WIDEST, RegionSpec, TensorSpec
+from cuda_gym.judge.sandbox.run_claims import impossible
 
 __all__ = ["OutsideMemory"]
 
@@ -64,7 +64,7 @@ class OutsideMemory:
             CandidateError: there is no such memory.
         """
         if len(places) != len(specs):
-            raise _impossible(f"{len(places)} outputs where {len(specs)} are due")
+            raise impossible(f"{len(places)} outputs where {len(specs)} are due")
         room = memoryview(self._mapped(region, descriptor))
         for place, spec in zip(places, specs, strict=True):
             if prod(spec.shape):
@@ -85,14 +85,14 @@ class OutsideMemory:
         num_bytes = prod(spec.shape) * size
         target = room[spec.offset : spec.offset + num_bytes]
         if len(strides) != len(spec.shape) or min((address, *strides)) < 0:
-            raise _impossible(f"an output of shape {spec.shape} at {tuple(place)}")
+            raise impossible(f"an output of shape {spec.shape} at {tuple(place)}")
         steps = [(n, step) for n, step in zip(spec.shape, strides, strict=True) if n > 1]
         if _is_in_a_row(steps):
             self._read(address, target)
             return
         span = 1 + sum((n - 1) * step for n, step in steps)
         if span > WIDEST * prod(spec.shape):
-            raise _impossible(f"an output of {num_bytes} bytes that spans {span * size}")
+            raise impossible(f"an output of {num_bytes} bytes that spans {span * size}")
         whole = bytearray(span * size)
         self._read(address, memoryview(whole))
         item = np.dtype(f"V{size}")
@@ -104,10 +104,10 @@ class OutsideMemory:
             while target:
                 done = os.preadv(self._descriptor, [target[:_PIECE]], address)
                 if not done:
-                    raise _impossible(f"an output at {address:#x}, where it has no memory")
+                    raise impossible(f"an output at {address:#x}, where it has no memory")
                 target, address = target[done:], address + done
         except (OSError, OverflowError):
-            raise _impossible(f"an output at {address:#x}, where it has no memory") from None
+            raise impossible(f"an output at {address:#x}, where it has no memory") from None
 
 
 def _is_in_a_row(steps: Sequence[tuple[int, int]]) -> bool:
@@ -135,7 +135,3 @@ def _item_bytes(dtype: str) -> int:
     """
     bits = re.search(r"\d+", dtype)
     return max(1, int(bits[0]) // 8) if bits else 1
-
-
-def _impossible(claim: str) -> CandidateError:
-    return CandidateError(f"The submission's process claims {claim}, which cannot be.")

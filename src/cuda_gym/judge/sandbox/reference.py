@@ -174,9 +174,8 @@ class Reference:
             contents_bytes: What their inputs and outputs may take.
         """
         rehearsed = self.timed.rehearse(count=count, contents_bytes=contents_bytes)
-        return (
-            self.rest() if rehearsed else ({}, ())
-        )  # draws that were made ahead are still to come
+        # If not, draws that were made ahead are still to come.
+        return self.rest() if rehearsed else ({}, ())
 
     def _admit(self) -> Admission:
         key = self._key("admission")

@@ -10,10 +10,15 @@ from __future__ import annotations
 from cuda_gym.errors import CandidateError
 from cuda_gym.judge.sandbox.messages import Loaded, Ran
 
-__all__ = ["require_possible_load", "require_possible_run"]
+__all__ = ["impossible", "require_possible_load", "require_possible_run"]
 
 _MOST = 1 << 53
 """Nanoseconds, or launches: more than a hundred days, and all integers below it are floats."""
+
+
+def impossible(claim: str) -> CandidateError:
+    """What is raised for a claim that cannot be."""
+    return CandidateError(f"The submission's process claims {claim}, which cannot be.")
 
 
 def require_possible_run(ran: Ran, num_calls: int) -> None:
@@ -28,7 +33,7 @@ def require_possible_run(ran: Ran, num_calls: int) -> None:
     """
     for what, values in (("times", ran.call_ns), ("times of the host", ran.host_ns)):
         if len(values) != num_calls:
-            raise _impossible(f"{len(values)} {what} for {num_calls} calls")
+            raise impossible(f"{len(values)} {what} for {num_calls} calls")
         for value in values:
             _require(f"{what}, one of them", value, _MOST)
     _require("calls without a gate:", ran.num_ungated, num_calls)
@@ -49,8 +54,4 @@ def _require(what: str, value: int, most: int) -> None:
     if not 0 <= value <= most:
         sign, digits = "-" if value < 0 else "", value.bit_length() * 3 // 10
         told = str(value) if digits < 20 else f"{sign}10^{digits}"
-        raise _impossible(f"{what} {told}")
-
-
-def _impossible(claim: str) -> CandidateError:
-    return CandidateError(f"The submission's process claims {claim}, which cannot be.")
+        raise impossible(f"{what} {told}")
