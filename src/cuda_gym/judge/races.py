@@ -67,9 +67,10 @@ def race_alone(
                 timing, profile = _race(means, reference, match, build, prepare_ns)
                 if why := _below_floor(timing, reference, rates):
                     raise Refused(why)
+            over = begun(means.ahead, telemetry.read_device, means.device, own_pids=own_processes())
         finally:
             reference.rest()
-    after = telemetry.read_device(means.device, own_pids=own_processes())
+    after = Telemetry() if over is None else over.result()
     return Raced(
         timing=timing,
         profile=replace(profile, work=work, rates=rates),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from cuda_gym.errors import WrongOutput
 from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
 from cuda_gym.judge.sandbox.kept_outputs import KeptOutputs
 from cuda_gym.judge.sandbox.outputs import OutputSink
+from cuda_gym.judge.sandbox.sealed_calls import call_sealed
 from cuda_gym.judge.sandbox.telling import Told
 
 DEVICE = CpuWorkerDevice()
@@ -80,3 +82,49 @@ def test_a_tensor_that_spans_much_more_than_it_holds_is_copied_and_a_transposed_
 def test_the_form_of_an_output_is_told_as_ever() -> None:
     with pytest.raises(WrongOutput, match="has the shape"):
         kept_of(lambda number: torch.empty(3, 2), KeptOutputs(DEVICE))
+
+
+class _Sealing:
+    """Runs a block at once."""
+
+    def run(
+        self, _page: object, _inputs: object, produce: Callable[[], list[torch.Tensor]], _: object
+    ) -> None:
+        self.digested = [output.clone() for output in produce()]
+
+
+def sealed_of(forward: Callable[[int], torch.Tensor], kept: KeptOutputs) -> list[torch.Tensor]:
+    """What a digest is made of."""
+    targets, sealing = [[torch.empty(2, 3)] for _ in range(3)], _Sealing()
+    sink: Any = OutputSink(DEVICE, targets, inputs=(0, 0))
+    unused: Any = None
+    call_sealed(
+        forward, range(3), sink, sealing=cast("Any", sealing), page=unused, inputs=unused, held=kept
+    )
+    assert all(map(torch.equal, sealing.digested, (target for [target] in targets)))
+    return sealing.digested
+
+
+def test_memory_that_is_returned_in_turn_is_told_in_a_sealed_block_and_copied_in_the_next() -> None:
+    ring = [torch.empty(2, 3), torch.empty(2, 3)]
+    kept = KeptOutputs(DEVICE)
+
+    def forward(number: int) -> torch.Tensor:
+        return ring[number % 2].fill_(number)
+
+    with pytest.raises(Told) as told:
+        sealed_of(forward, kept)
+    assert told.value.kind == "again"
+    assert all(map(torch.equal, sealed_of(forward, kept), filled(3)))
+
+
+def test_outputs_of_a_sealed_block_are_not_copied_where_each_has_memory_of_its_own() -> None:
+    kept = KeptOutputs(DEVICE)
+    made: list[torch.Tensor] = []
+
+    def forward(number: int) -> torch.Tensor:
+        made.append(torch.full((2, 3), float(number)))
+        return made[-1]
+
+    assert all(map(torch.equal, sealed_of(forward, kept), filled(3)))
+    assert not kept.copies

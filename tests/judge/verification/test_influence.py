@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import torch
+from torch import nn
 
 from cuda_gym.judge.verification.influence import (
     idle_inputs,
@@ -12,6 +14,7 @@ from cuda_gym.judge.verification.influence import (
 from cuda_gym.judge.verification.inputs import DrawKind, draw_inputs
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 from cuda_gym.judge.verification.trial import Trial
+from cuda_gym.judge.verification.work import work_of
 
 MakeReference = Callable[..., ReferenceModule]
 X = "torch.rand(rows, cols)"
@@ -80,3 +83,15 @@ def test_only_bytes_that_must_be_read_are_counted(
     model = reference.make_model(0)
     trial = Trial.of(reference, model, draw_inputs(reference, DrawKind.ORDINARY, 1))
     assert influential_bytes(model, trial.draw.inputs) == 4 * num_elements
+
+
+def test_whole_numbers_have_no_gradient_and_torch_is_not_asked_for_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def grad(*_: object, **__: object) -> None:
+        raise ValueError("grad requires non-empty inputs.")  # as torch 2.11 says
+
+    monkeypatch.setattr(torch.autograd, "grad", grad)
+    inputs = [torch.randint(0, 256, (4, 8), dtype=torch.uint8)]
+    assert influential_bytes(nn.Flatten(), inputs) == 0
+    assert work_of(nn.Flatten(), inputs).read_bytes == 32

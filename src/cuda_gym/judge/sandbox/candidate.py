@@ -187,7 +187,7 @@ class Candidate:
             sealing=sealing,
             page=SealedPage.open(page),
             inputs=given,
-            returns_again=self._kept.copies,
+            held=self._kept,
         )
         self._device.synchronise()
         num_launches, num_library_calls = kernels.counts() if kernels else (0, 0)

@@ -36,6 +36,7 @@ class CpuWorkerDevice:
     keeps_originals = False
     outputs_stay = True
     sealing = None
+    comparing = None
 
     def __init__(self) -> None:
         self._evicting: torch.Tensor | None = None

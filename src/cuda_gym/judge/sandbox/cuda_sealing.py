@@ -2,13 +2,11 @@
 
 Everything is given to the current stream of torch, as a submission's own work is.
 
-Covered: the module is loaded, and each kernel with it, before anything is held: nothing is left to be loaded
-behind a gate; outputs wherever they lie. Not covered: compiling it (`toolchains/own_kernels`).
+Covered: outputs wherever they lie. Not covered: how kernels are loaded and launched (`cuda_kernels`).
 """
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,10 +16,10 @@ from typing import Any, Protocol
 
 import torch
 
+from cuda_gym.judge.sandbox.cuda_kernels import POINTER, WORD, CudaKernels
 from cuda_gym.judge.sandbox.messages import TensorSpec
 from cuda_gym.judge.sandbox.sealed_page import SealedPage
 from cuda_gym.judge.sandbox.worker_device import DeviceFault
-from cuda_gym.judge.toolchains.cuda_driver import load_driver
 
 __all__ = ["CudaSealing", "Room"]
 
@@ -52,16 +50,11 @@ class CudaSealing:
     """
 
     def __init__(self, cubin: Path, device: torch.device) -> None:
-        self._driver = load_driver()
-        self._driver.use_context(device.index or 0)
-        self._index = device.index or 0
         self._device = device
-        module = self._driver.pointer("cuModuleLoadData", cubin.read_bytes())
-        self._functions = {name: self._function(module, name) for name in _ARGUMENTS}
+        self._kernels = CudaKernels(cubin, device, _ARGUMENTS)
+        self._driver = self._kernels.driver
+        self._launch = self._kernels.launch
         self._state = torch.zeros(4, dtype=torch.int64, device=device)
-        processors = torch.cuda.get_device_properties(device).multi_processor_count
-        self._most_blocks = _BLOCKS_A_MULTIPROCESSOR * int(processors)
-        self._raw_stream: Any = torch._C._cuda_getCurrentRawStream
 
     def run(
         self,
@@ -91,7 +84,7 @@ class CudaSealing:
             self._launch("hold", 1, 1, pinned, state, _MOST_HELD_CYCLES)
             self._seal(inputs.address, inputs.num_bytes // _WORD, state, first=0)
             entries = plan.table([tensor.data_ptr() for tensor in produce()])
-            host, stream = page.write_table(entries), self._stream()
+            host, stream = page.write_table(entries), self._kernels.stream
             where = plan.places.data_ptr()
             self._driver.call("cuMemcpyHtoDAsync_v2", where, host, len(entries), stream)
             self._digest(plan, self._state)
@@ -155,7 +148,7 @@ class CudaSealing:
     def _digest(self, plan: _Plan, state: torch.Tensor) -> None:
         digests = plan.digests.data_ptr()
         if plan.num_units:
-            blocks = min(self._most_blocks, plan.num_units)
+            blocks = min(self._kernels.most_blocks, plan.num_units)
             self._launch(
                 "sum_up", blocks, _UNIT_THREADS,
                 plan.places.data_ptr(), plan.num_outputs, plan.num_units, digests,
@@ -163,23 +156,8 @@ class CudaSealing:
         self._launch("fold", 1, _FOLD_THREADS, digests, plan.num_units, state.data_ptr())
 
     def _seal(self, address: int, count: int, state: int, *, first: int) -> None:
-        blocks = max(1, min(self._most_blocks, -(-count // (2 * _SEAL_THREADS))))
+        blocks = max(1, min(self._kernels.most_blocks, -(-count // (2 * _SEAL_THREADS))))
         self._launch("seal", blocks, _SEAL_THREADS, address, count, state, first)
-
-    def _function(self, module: int, name: str) -> int:
-        function = self._driver.pointer("cuModuleGetFunction", module, name.encode())
-        self._driver.number("cuFuncGetAttribute", _SHARED_BYTES, function)
-        return function
-
-    def _stream(self) -> int:
-        return int(self._raw_stream(self._index))
-
-    def _launch(self, name: str, blocks: int, threads: int, *arguments: int) -> None:
-        slots = [type_(value) for type_, value in zip(_ARGUMENTS[name], arguments, strict=True)]
-        places = (ctypes.c_void_p * len(slots))(*map(ctypes.addressof, slots))
-        grid_and_block = (blocks, 1, 1, threads, 1, 1)
-        function, stream = self._functions[name], self._stream()
-        self._driver.call("cuLaunchKernel", function, *grid_and_block, 0, stream, places, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,19 +194,15 @@ _UNIT_BYTES = 4096 * 16
 _ENTRY_WORDS = 3
 _FOLDED = 2
 """As in `sealing.cu`."""
-_BLOCKS_A_MULTIPROCESSOR = 8
-_SHARED_BYTES = 1
-"""An attribute of a function, in the driver's numbers: to ask for it loads the function."""
 _DEVICE_MAPPED = 2
 _WORD = 8
 _PAIR = 2 * _WORD
-_pointer, _word = ctypes.c_void_p, ctypes.c_uint64
 _ARGUMENTS: dict[str, tuple[Any, ...]] = {
-    "hold": (_pointer, _pointer, _word),
-    "seal": (_pointer, _word, _pointer, _word),
-    "sum_up": (_pointer, _word, _word, _pointer),
-    "fold": (_pointer, _word, _pointer),
-    "tell": (_pointer, _pointer),
+    "hold": (POINTER, POINTER, WORD),
+    "seal": (POINTER, WORD, POINTER, WORD),
+    "sum_up": (POINTER, WORD, WORD, POINTER),
+    "fold": (POINTER, WORD, POINTER),
+    "tell": (POINTER, POINTER),
 }
 
 

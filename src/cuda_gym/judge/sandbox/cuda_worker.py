@@ -12,6 +12,7 @@ current stream does not wait for; the judge's own clock sees that.
 
 from __future__ import annotations
 
+import functools
 import gc
 import statistics
 import time
@@ -22,6 +23,7 @@ from typing import Any, TypeVar
 import torch
 
 from cuda_gym.judge.profiling.memory_budget import AHEAD_BYTES
+from cuda_gym.judge.sandbox.cuda_comparing import CudaComparing
 from cuda_gym.judge.sandbox.cuda_regions import CudaRegion, is_supported
 from cuda_gym.judge.sandbox.cuda_sealing import CudaSealing
 from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
@@ -72,11 +74,18 @@ class CudaWorkerDevice:
         self._cycles_per_ns = clock_khz / 1e6
         self._exports = is_supported(index)
         self._empty_ns: int | None = None
+        self._own_kernels = own_kernels
         self.sealing = CudaSealing(Path(own_kernels), self.torch_device) if own_kernels else None
         self._lines = PersistingLines()
         self._events: list[tuple[Any, Any]] = []
         """Used again: to make one takes longer than to record it."""
         _synchronise()
+
+    @functools.cached_property
+    def comparing(self) -> CudaComparing | None:
+        """Only a reference compares."""
+        own_kernels = self._own_kernels
+        return CudaComparing(Path(own_kernels), self.torch_device) if own_kernels else None
 
     def give_memory_back(self, *, most_kept: int = 0) -> None:
         """Empty torch's cache of freed memory, where that is larger or more than half of the card is taken."""

@@ -110,7 +110,7 @@ class Exchange:
         Raises:
             WrongOutput: it has.
         """
-        changed = self._handout.changed_input() if self._handout else None
+        changed = self._handout.changed_input(self._device.comparing) if self._handout else None
         if changed is not None:
             raise WrongOutput(changed_input(*changed))
 

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 
 from cuda_gym.judge.sandbox import transport
+from cuda_gym.judge.sandbox.cuda_comparing import CudaComparing
+from cuda_gym.judge.sandbox.cuda_regions import CudaRegion
 from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
 from cuda_gym.judge.sandbox.messages import (
     RegionSpec,
@@ -125,21 +127,28 @@ class Handout:
         for call in self.specs[first:stop]:
             yield [self.outputs.tensor(spec).clone() for spec in call]
 
+    def lying(self, place: int, number: int) -> torch.Tensor:
+        """One output of a call where it came back: others may still write there."""
+        return self.outputs.tensor(self.specs[number][place])
+
     def delivered_together(self, place: int, numbers: Sequence[int]) -> torch.Tensor:
         """One output of several calls, one beside the other: a private copy, or of a single call what lies there."""
-        written = [self.outputs.tensor(self.specs[number][place]) for number in numbers]
+        written = [self.lying(place, number) for number in numbers]
         return torch.stack(written) if len(written) > 1 else written[0].unsqueeze(0)
 
     def returned(self) -> list[torch.Tensor]:
         """What was written for all calls, as it lies there."""
         return [self.outputs.tensor(spec) for call in self.specs for spec in call]
 
-    def changed_input(self) -> tuple[int, int] | None:
+    def changed_input(self, comparing: CudaComparing | None = None) -> tuple[int, int] | None:
         """Which input of a call is no longer what was handed out, and in how many elements.
 
         None where it is, or where nobody can have changed it.
+
+        Args:
+            comparing: Of the device, where it has that.
         """
-        if self._is_unchanged():
+        if self._is_unchanged(comparing):
             return None
         for tree, original in zip(self.trees, self.originals or (), strict=True):
             now = transport.flatten_outputs(transport.decode_tree(tree, self.inputs))
@@ -151,8 +160,14 @@ class Handout:
                         return number, changed
         return None
 
-    def _is_unchanged(self) -> bool:
+    def _is_unchanged(self, comparing: CudaComparing | None) -> bool:
         """With one wait for the device, however many tensors there are."""
+        if comparing is not None and self.parts and isinstance(self.inputs, CudaRegion):
+            twins = [
+                (transport.in_a_row(tensor.detach()), transport.in_a_row(self.inputs.tensor(spec)))
+                for spec, tensor in self.parts
+            ]
+            return not comparing.differ(twins)
         differs = [
             (before != now).any()
             for spec, tensor in self.parts

@@ -9,7 +9,7 @@ of its calls. Not covered: who reads them (`outside_memory`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -70,15 +70,23 @@ class KeptOutputs:
             Told: an earlier output was written over; from now on each is copied.
         """
         leaves = [self._narrow(leaf) for leaf in sink.leaves(number, value)]
+        self.require_new(leaves)
+        self._held += leaves
+        self._places += [
+            (leaf.data_ptr(), *leaf.stride()) if leaf.numel() else () for leaf in leaves
+        ]
+
+    def require_new(self, leaves: Sequence[torch.Tensor]) -> None:
+        """Of outputs that are still held until the block is over.
+
+        Raises:
+            Told: an earlier output is written over; from now on each is copied.
+        """
         addresses = {leaf.data_ptr() for leaf in leaves if leaf.numel()}
         if addresses & self._addresses:
             self.copies = True
             raise Told("again", _AGAIN)
         self._addresses |= addresses
-        self._held += leaves
-        self._places += [
-            (leaf.data_ptr(), *leaf.stride()) if leaf.numel() else () for leaf in leaves
-        ]
 
     def let_go(self) -> None:
         """Of all that is held: its memory is that of the next calls."""

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from cuda_gym.judge.sandbox.cuda_sealing import CudaSealing
+from cuda_gym.judge.sandbox.kept_outputs import KeptOutputs
 from cuda_gym.judge.sandbox.outputs import OutputSink
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.sealed_page import SealedPage
@@ -32,7 +33,7 @@ def call_sealed(
     sealing: CudaSealing,
     page: SealedPage,
     inputs: Region,
-    returns_again: bool,
+    held: KeptOutputs,
 ) -> tuple[int, ...]:
     """Call once for each entry; how long each call kept the host, in nanoseconds.
 
@@ -43,9 +44,10 @@ def call_sealed(
         sealing: Of the device.
         page: Opens the gate; closed in the end.
         inputs: The region that is sealed.
-        returns_again: Whether a call may return memory that an earlier one has returned.
+        held: Knows whether calls return memory that earlier ones have returned.
 
     Raises:
+        Told: a call returned memory that an earlier one has returned; from now on each output is copied.
         WrongOutput: what was returned has not the form that is due.
         DeviceFault: the device failed.
     """
@@ -59,10 +61,11 @@ def call_sealed(
             value = call(arguments)
             host_ns.append(_clock() - began)
             leaves = sink.leaves(number, value)
-            if returns_again or not all(leaf.is_contiguous() for leaf in leaves):
+            if held.copies or not all(leaf.is_contiguous() for leaf in leaves):
                 sink.take(number, value)
                 leaves = sink.targets[number]
             else:
+                held.require_new(leaves)
                 kept.append((number, value))
             outputs += leaves
         return outputs

@@ -186,6 +186,7 @@ class TimedContents:
                 self._exchange.trial.expected,
                 count=self._first_timed + count,
                 hidden=self._hidden,
+                comparing=self._device.comparing,
             )
         self._require_finished()  # what was compared, lay there all the time
         return {"error_ratio": repr(worst.error_ratio), "kind": worst.kind}, ()

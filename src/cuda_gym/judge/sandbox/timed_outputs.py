@@ -16,12 +16,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from cuda_gym.judge.sandbox.cuda_comparing import CudaComparing
 from cuda_gym.judge.sandbox.handout import Handout
 from cuda_gym.judge.sandbox.messages import TensorSpec
 from cuda_gym.judge.sandbox.transport import dtype_name
 from cuda_gym.judge.verification.budget import Expected
 from cuda_gym.judge.verification.correctness import timed_error_ratio
-from cuda_gym.judge.verification.several_outputs import ratios_of_several
+from cuda_gym.judge.verification.local_scale import group_width
+from cuda_gym.judge.verification.several_outputs import (
+    least_size,
+    ratios_of_several,
+    timed_tolerance,
+)
 from cuda_gym.judge.verification.slices import most_elements
 from cuda_gym.judge.verification.trial import Trial
 
@@ -54,6 +60,7 @@ def worst_output(
     *,
     count: int,
     hidden: HiddenContent | None,
+    comparing: CudaComparing | None = None,
 ) -> Worst:
     """Compare what a candidate delivered for the first contents of a block.
 
@@ -65,11 +72,12 @@ def worst_output(
         expected: Of the ordinary draw: its allowances are used.
         count: How many contents the candidate was called on.
         hidden: Which of them is judged by gold.
+        comparing: Of the device, where it has that.
     """
     worst = Worst(error_ratio=0.0, kind="ordinary")
     place = -1 if hidden is None else hidden.number
     ordinary = [number for number in range(len(compiled[:count])) if number != place]
-    surely_right = _surely_right(handout, compiled, expected, ordinary)
+    surely_right = _surely_right(handout, compiled, expected, ordinary, comparing)
     for number, ours in enumerate(compiled[:count]):
         if hidden is not None and number == hidden.number:
             found = _hidden_output(handout, hidden)
@@ -89,6 +97,7 @@ def _surely_right(
     compiled: Sequence[Sequence[Tensor]],
     expected: Sequence[Expected],
     numbers: Sequence[int],
+    comparing: CudaComparing | None,
 ) -> dict[int, float]:
     """The errors over what is allowed of those calls whose outputs need no closer look; one wait in all."""
     numbers = [n for n in numbers if _has_form(handout.specs[n], compiled[n], expected)]
@@ -98,7 +107,8 @@ def _surely_right(
     if not places:
         return dict.fromkeys(numbers, 0.0)
     ratios = [
-        _ratios_of_place(handout, compiled, place, expected[place], numbers) for place in places
+        _ratios_of_place(handout, compiled, place, expected[place], numbers, comparing)
+        for place in places
     ]
     worst = torch.stack(ratios).amax(dim=0).tolist()
     return {n: ratio for n, ratio in zip(numbers, worst, strict=True) if ratio <= 1.0}
@@ -121,9 +131,18 @@ def _ratios_of_place(
     place: int,
     rule: Expected,
     numbers: Sequence[int],
+    comparing: CudaComparing | None,
 ) -> Tensor:
     """Of one output of all calls: as many together as suit the device, so large ones one by one."""
     first = compiled[numbers[0]][place]
+    if comparing is not None and rule.least_allowed is not None:
+        got = [handout.lying(place, number) for number in numbers]
+        errors = comparing.relative_errors(
+            got, [compiled[n][place] for n in numbers],
+            width=group_width(first), least_size=least_size(rule.dtype),
+        )  # fmt: skip
+        if errors is not None:
+            return errors.to(torch.float64).div_(timed_tolerance(rule))
     step = max(1, most_elements(first.device) // first.numel())
     ratios = []
     for start in range(0, len(numbers), step):

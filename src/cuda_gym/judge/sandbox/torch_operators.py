@@ -121,12 +121,15 @@ _BACKENDS = {"cpu": ("CPU",), "cuda": ("CPU", "CUDA")}
 _KINDS_OF_TENSORS = ("Sparse{}", "SparseCsr{}", "Mkldnn{}", "Quantized{}", "NestedTensor{}")
 
 _SPOKEN = {"_to_copy": "torch.Tensor.to", "copy_": "torch.Tensor.copy_"}
-_KERNEL_ADVICE = "compute it in a kernel under kernels/ and call that through cuda_extension"
-_COPY_ADVICE = (
-    "a copy, a cast, and .contiguous() or reshape of a strided tensor are work of a kernel: "
-    "pass the strides to your launcher, or let it write the new layout or type"
+_KERNEL_ADVICE, _COPY_ADVICE, _READ_ADVICE = (
+    f"{advice}. Allowed are allocation (torch.empty, empty_like, zeros, ...) and views (view, permute, ...)."
+    for advice in (
+        "compute it in a kernel under kernels/ and call that through cuda_extension",
+        "a copy, a cast, and .contiguous() or reshape of a strided tensor are work of a kernel: "
+        "pass the strides to your launcher, or let it write the new layout or type",
+        "a value stays on the device: pass the tensor to your launcher and read it there",
+    )
 )
-_READ_ADVICE = "a value stays on the device: pass the tensor to your launcher and read it there"
 _ADVICE = {
     **dict.fromkeys(("clone", "copy_", "copy", "_to_copy", "_reshape_copy"), _COPY_ADVICE),
     **dict.fromkeys(
@@ -187,20 +190,15 @@ def _with_kernels(names: Iterable[str], backends: tuple[str, ...]) -> Iterator[t
 def _refuser(
     namespace: str, name: str, on_refusal: Callable[[str, str], None]
 ) -> Callable[..., NoReturn]:
-    """A kernel that refuses."""
+    """A kernel that refuses. There are thousands: what it says, it puts together when it is called."""
     base = name.partition(".")[0]
-    spoken = _SPOKEN.get(base, f"torch.{base}")
+    spoken = _SPOKEN.get(base) or f"torch.{base}"
     if namespace != "aten":
         spoken = f"torch.ops.{namespace}.{base}"
-
-    advice = (
-        f"{_ADVICE.get(base, _KERNEL_ADVICE)}. Allowed are allocation (torch.empty, empty_like, "
-        "zeros, ...) and views (view, permute, ...)."
-    )
-    message = f"{spoken} is not allowed in forward or prepare: {advice}"
+    advice = _ADVICE.get(base, _KERNEL_ADVICE)
 
     def refuse(*args: object, **kwargs: object) -> NoReturn:  # noqa: ARG001
         on_refusal(spoken, advice)
-        raise RuntimeError(message)
+        raise RuntimeError(f"{spoken} is not allowed in forward or prepare: {advice}")
 
     return refuse

@@ -22,6 +22,7 @@ from cuda_gym.judge.sandbox.messages import (
 from cuda_gym.judge.sandbox.regions import Region
 
 if TYPE_CHECKING:
+    from cuda_gym.judge.sandbox.cuda_comparing import CudaComparing
     from cuda_gym.judge.sandbox.cuda_sealing import CudaSealing
 
 __all__ = ["DeviceFault", "TimedCalls", "WorkerDevice", "fault_in"]
@@ -77,6 +78,11 @@ class WorkerDevice(Protocol):
     @property
     def sealing(self) -> CudaSealing | None:
         """What seals blocks; None where a process that is stopped has stopped working, or none was wanted."""
+        ...
+
+    @property
+    def comparing(self) -> CudaComparing | None:
+        """What compares without torch; None where torch does it."""
         ...
 
     def give_memory_back(self, *, most_kept: int = 0) -> None:

@@ -1,12 +1,11 @@
 """The judge's own kernels as machine code for one GPU, compiled once and kept with all other builds.
 
 Covered: either compiler of CUDA, so that whatever compiles a submission does for this. Not covered:
-launching them (`sandbox/cuda_sealing.py`).
+launching them (`sandbox/cuda_kernels.py`).
 """
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from cuda_gym.errors import MissingTool
@@ -16,13 +15,13 @@ from cuda_gym.judge.toolchains.toolkit import find_nvcc
 
 __all__ = ["own_cubin"]
 
-_SOURCE = Path(__file__).with_name("sealing.cu")
-_NAME = "own.cubin"
+_SOURCES = tuple(Path(__file__).with_name(name) for name in ("sealing.cu", "comparing.cu"))
+_UNIT, _NAME = "own.cu", "own.cubin"
 _DEADLINE_S = 120.0
 
 
 def own_cubin(architecture: str, cache: BuildCache) -> Path:
-    """The machine code of `sealing.cu`; compiled where the cache has none.
+    """The machine code of `sealing.cu` and `comparing.cu`; compiled where the cache has none.
 
     Args:
         architecture: As nvcc names it: `sm_90a`.
@@ -37,12 +36,13 @@ def own_cubin(architecture: str, cache: BuildCache) -> Path:
         identity = find_nvcc().identity
     except MissingTool:
         identity = "nvrtc {}.{}".format(*nvrtc_version())
-    key = digest("own kernels", identity, architecture, _SOURCE.read_text("utf-8"))
+    source = "".join(path.read_text("utf-8") for path in _SOURCES)
+    key = digest("own kernels", identity, architecture, source)
     if found := cache.find(key):
         return found[0] / _NAME
     with cache.workspace() as folder:
-        shutil.copyfile(_SOURCE, folder / _SOURCE.name)
-        said = _compile(folder, _SOURCE.name, architecture)
+        (folder / _UNIT).write_text(source, "utf-8")
+        said = _compile(folder, _UNIT, architecture)
         if not (folder / _NAME).exists():
             raise MissingTool(
                 f"The compiler of CUDA that is here cannot compile for this GPU ({architecture}): "

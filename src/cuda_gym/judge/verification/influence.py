@@ -77,6 +77,8 @@ def influential_bytes(model: nn.Module, inputs: Sequence[Any]) -> int:
     """
     inputs = map_tensors(list(inputs), _requiring_gradient)
     leaves = [x for x in tensors_in(inputs) if x.requires_grad]
+    if not leaves:
+        return 0
     try:
         outputs = [x for x in flatten_outputs(model(*inputs))[0] if x.requires_grad]
         weights = _weights_of(outputs)

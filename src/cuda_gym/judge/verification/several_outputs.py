@@ -18,7 +18,13 @@ from cuda_gym.judge.verification.budget import Expected
 from cuda_gym.judge.verification.local_scale import group_width
 from cuda_gym.judge.verification.slices import most_elements, pieces_of
 
-__all__ = ["errors_by_row", "ratios_of_several", "relative_errors", "timed_tolerance"]
+__all__ = [
+    "errors_by_row",
+    "least_size",
+    "ratios_of_several",
+    "relative_errors",
+    "timed_tolerance",
+]
 
 _WRONG = 2.0
 
@@ -76,6 +82,12 @@ def _largest(errors: Tensor) -> Tensor:
 
 
 def relative_errors(errors: Tensor, sizes: Tensor, dtype: torch.dtype) -> Tensor:
-    """Errors of rows over their sizes, in place of both; below the smallest normal number a kernel may flush to zero."""
+    """Errors of rows over their sizes, in place of both; NaN where a row has no size that can be told."""
+    sizes.clamp_min_(least_size(dtype)).masked_fill_(sizes.isinf(), math.nan)
+    return errors.div_(sizes)
+
+
+def least_size(dtype: torch.dtype) -> float:
+    """What rows are measured by at least: below the smallest normal number a kernel may flush to zero."""
     info = torch.finfo(dtype)
-    return errors.div_(sizes.clamp_min_(info.tiny / (info.eps / 2)))
+    return float(info.tiny / (info.eps / 2))

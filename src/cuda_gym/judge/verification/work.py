@@ -167,6 +167,8 @@ def _without_gradient(
 ) -> list[Tensor | None]:
     """Where each tensor's gradient is zero; None where it cannot be known."""
     unknown: list[Tensor | None] = [None] * len(floating)
+    if not floating:
+        return unknown
     required = [x.requires_grad for x in floating]
     try:
         for x in floating:
