@@ -31,6 +31,7 @@ def set_aside() -> Iterator[None]:
     driver.cuCtxSetLimit(kind, 0)
 
 
+@pytest.mark.alone  # a part that any process sets aside is seen by all
 def test_no_part_of_the_cache_is_set_aside_to_begin_with() -> None:
     look = (
         "import torch; from cuda_gym.judge.sandbox.persisting_lines import PersistingLines; "

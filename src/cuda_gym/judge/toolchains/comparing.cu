@@ -24,6 +24,7 @@ struct Twins { Word one, other, num_bytes, first_share; };
 struct Half { unsigned short bits; };
 struct Bfloat16 { unsigned short bits; };
 
+__device__ Word number(Word value) { return value; }
 __device__ float number(float value) { return value; }
 __device__ float number(Bfloat16 value) { return __uint_as_float(static_cast<unsigned>(value.bits) << 16); }
 __device__ float number(Half value) {
@@ -32,6 +33,16 @@ __device__ float number(Half value) {
     const float scale = __uint_as_float(0x77800000u);  // 2^112: the exponents' biases differ by as much
     return __uint_as_float(sign | __float_as_uint(__uint_as_float(rest << 13) * scale));
 }
+
+// As many numbers as are loaded at once. Several are under way before the first is looked at: memory is far.
+constexpr int UNDER_WAY = 4;
+constexpr Word PACK_BYTES = 16;
+template <class Number> struct alignas(PACK_BYTES) Pack {
+    static constexpr int SIZE = PACK_BYTES / sizeof(Number);
+    Number numbers[SIZE];
+};
+
+__device__ bool is_packed(Word address) { return address % PACK_BYTES == 0; }
 
 __device__ Word warp_of_grid() { return (static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x) / LANES; }
 __device__ Word warps_of_grid() { return static_cast<Word>(gridDim.x) * blockDim.x / LANES; }
@@ -49,39 +60,64 @@ __device__ Part part_of(Word number, Word parts_of_output, Word parts_of_row, Wo
     return {output, row, first_of_row + first, first_of_row + end};
 }
 
+// Each lane looks at its elements from `first` to `end` of two arrays.
+template <class Number, class Look>
+__device__ void each_pair(const Number* got, const Number* want, Word first, Word end, Look look) {
+    using Packed = Pack<Number>;
+    const Word lane = threadIdx.x % LANES;
+    if (is_packed(reinterpret_cast<Word>(want + first)) && is_packed(reinterpret_cast<Word>(got + first))) {
+        const Packed* packs = reinterpret_cast<const Packed*>(want + first);
+        const Packed* others = reinterpret_cast<const Packed*>(got + first);
+        const Word count = (end - first) / Packed::SIZE;
+        for (Word i = lane; i < count; i += UNDER_WAY * LANES) {
+            Packed wanted[UNDER_WAY], came[UNDER_WAY];
+#pragma unroll
+            for (int k = 0; k < UNDER_WAY; ++k)
+                if (i + k * LANES < count) {
+                    wanted[k] = packs[i + k * LANES];
+                    came[k] = others[i + k * LANES];
+                }
+#pragma unroll
+            for (int k = 0; k < UNDER_WAY; ++k)
+                if (i + k * LANES < count)
+                    for (int n = 0; n < Packed::SIZE; ++n)
+                        look(number(came[k].numbers[n]), number(wanted[k].numbers[n]));
+        }
+        first += count * Packed::SIZE;
+    }
+    for (Word i = first + lane; i < end; i += LANES) look(number(got[i]), number(want[i]));
+}
+
 template <class Number>
 __device__ void size_up(const Compared* outputs, Word num_parts, Word parts_of_output, Word parts_of_row, Word width, float* sizes) {
     const float share = 1.0f / static_cast<float>(width);
-    const Word lane = threadIdx.x % LANES;
     for (Word one = warp_of_grid(); one < num_parts; one += warps_of_grid()) {
         const Part part = part_of(one, parts_of_output, parts_of_row, width);
-        const Number* want = reinterpret_cast<const Number*>(outputs[part.output].want);
         float size = 0.0f;
-#pragma unroll 8
-        for (Word i = part.first + lane; i < part.end; i += LANES) size += fabsf(number(want[i])) * share;
+        const Number* want = reinterpret_cast<const Number*>(outputs[part.output].want);
+        each_pair(want, want, part.first, part.end, [&](float, float wanted) { size += fabsf(wanted) * share; });
         for (int other = LANES / 2; other > 0; other /= 2) size += __shfl_xor_sync(ALL_LANES, size, other);
-        if (lane == 0) sizes[one] = size;
+        if (threadIdx.x % LANES == 0) sizes[one] = size;
     }
 }
 
 template <class Number>
 __device__ void compare(const Compared* outputs, Word num_parts, Word parts_of_output, Word parts_of_row, Word width,
                         const float* sizes, float* worst) {
-    const Word lane = threadIdx.x % LANES;
     for (Word one = warp_of_grid(); one < num_parts; one += warps_of_grid()) {
         const Part part = part_of(one, parts_of_output, parts_of_row, width);
-        const Number* got = reinterpret_cast<const Number*>(outputs[part.output].got);
-        const Number* want = reinterpret_cast<const Number*>(outputs[part.output].want);
         const float size = sizes[part.row];
         float largest = 0.0f;
-#pragma unroll 8
-        for (Word i = part.first + lane; i < part.end; i += LANES) {
-            const float wanted = number(want[i]);
-            largest = larger(largest, fabsf(number(got[i]) - wanted) / larger(size, fabsf(wanted)));
-        }
+        each_pair(reinterpret_cast<const Number*>(outputs[part.output].got),
+                  reinterpret_cast<const Number*>(outputs[part.output].want), part.first, part.end,
+                  [&](float came, float wanted) {
+                      const float error = fabsf(came - wanted);
+                      // Most are right to the last bit, and a division takes long.
+                      if (error != 0.0f) largest = larger(largest, error / larger(size, fabsf(wanted)));
+                  });
         for (int other = LANES / 2; other > 0; other /= 2)
             largest = larger(largest, __shfl_xor_sync(ALL_LANES, largest, other));
-        if (lane == 0) worst[one] = largest;
+        if (threadIdx.x % LANES == 0) worst[one] = largest;
     }
 }
 
@@ -125,12 +161,9 @@ extern "C" __global__ void differ(const Twins* twins, Word num_twins, Word num_s
         bool is_other = false;
         Word byte = first;
         if ((pair.one | pair.other) % sizeof(Word) == 0) {
-            const Word* one = reinterpret_cast<const Word*>(pair.one + first);
-            const Word* other = reinterpret_cast<const Word*>(pair.other + first);
-            const Word num_words = (end - first) / sizeof(Word);
-#pragma unroll 8
-            for (Word i = lane; i < num_words; i += LANES) is_other |= one[i] != other[i];
-            byte += num_words * sizeof(Word);
+            byte = end - end % sizeof(Word);
+            each_pair(reinterpret_cast<const Word*>(pair.one), reinterpret_cast<const Word*>(pair.other),
+                      first / sizeof(Word), end / sizeof(Word), [&](Word one, Word other) { is_other |= one != other; });
         }
         const unsigned char* one = reinterpret_cast<const unsigned char*>(pair.one);
         const unsigned char* other = reinterpret_cast<const unsigned char*>(pair.other);
