@@ -240,3 +240,25 @@ def test_a_real_card_tells_its_clock_and_temperature() -> None:
     assert told.memory_total_bytes is not None
     assert told.memory_total_bytes > 4 << 30
     assert read_device(device).max_clock_mhz == told.max_clock_mhz
+
+
+def test_the_library_stays_open_between_readings_once_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted, is_open = [0, 0], 0
+    fake = binding()
+
+    def started() -> None:
+        nonlocal is_open
+        counted[0] += not is_open
+        is_open += 1
+
+    def ended() -> None:
+        nonlocal is_open
+        is_open -= 1
+        counted[1] += not is_open
+
+    fake.nvmlInit, fake.nvmlShutdown = started, ended
+    monkeypatch.setitem(sys.modules, "pynvml", fake)
+    assert [read_gpu("GPU-whole").clock_mhz for _ in range(3)] == [1980] * 3
+    assert counted == [1, 0]

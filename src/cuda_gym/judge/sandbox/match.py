@@ -21,7 +21,11 @@ from cuda_gym.judge.profiling.race import race
 from cuda_gym.judge.profiling.timing import summarise
 from cuda_gym.judge.profiling.timing_plan import TimingPlan
 from cuda_gym.judge.sandbox.blocks import CandidateBlocks, ReferenceBlocks, require_launches
-from cuda_gym.judge.sandbox.candidate_faults import FoundByCheck, WrittenOver
+from cuda_gym.judge.sandbox.candidate_faults import (
+    CandidateCrash,
+    FoundByCheck,
+    WrittenOver,
+)
 from cuda_gym.judge.sandbox.contents import Contents
 from cuda_gym.judge.sandbox.deadlines import Deadlines
 from cuda_gym.judge.sandbox.draw_plan import PlannedDraw, plan_draws, plan_hidden
@@ -263,8 +267,8 @@ class Match:
             ran, _ = self._candidate.run(
                 message, contents.inputs, contents.outputs, deadline_s=self._deadlines.run_s
             )
-        except WrongOutput as error:
-            raise WrongOutput(f"{error} (Inputs: {description}.)") from error
+        except (WrongOutput, CandidateCrash) as error:
+            raise type(error)(f"{error} (Inputs: {description}.)") from error
         return ran
 
     def _new_weights(self, seed: int) -> tuple[RegionSpec, Mapping[str, TensorSpec], int]:
