@@ -53,8 +53,10 @@ def wait_for_key(words: memoryview) -> int:
     return word(words, 0)
 
 
-def witness(page: SealedPage, *, queue_s: float = 5.0, most_s: float = 5.0) -> Witnessed:
-    return page.witness(KEY, queue_s=queue_s, most_s=most_s)
+def witness(
+    page: SealedPage, *, queue_s: float = 5.0, most_s: float = 5.0, begin_s: float = 0.01
+) -> Witnessed:
+    return page.witness(KEY, queue_s=queue_s, most_s=most_s, begin_s=begin_s)
 
 
 def test_the_gate_opens_when_the_block_is_queued_and_the_clock_stops_at_the_digest() -> None:
@@ -70,6 +72,32 @@ def test_the_gate_opens_when_the_block_is_queued_and_the_clock_stops_at_the_dige
     assert seen.was_queued
     assert seen.digest == DIGEST
     assert 50_000.0 <= seen.wall_us < 5e6
+
+
+def test_what_comes_before_a_block_is_begun_takes_none_of_its_time() -> None:
+    def play(page: SealedPage, words: memoryview) -> None:
+        time.sleep(0.4)
+        page.say_begun()
+        page.say_queued()
+        wait_for_key(words)
+        tell(words, CHECK)
+
+    with device(play) as page:
+        seen = witness(page, queue_s=0.05, begin_s=5.0)
+    assert seen.was_queued
+    assert seen.wall_us < 0.4e6
+
+
+def test_a_block_that_is_begun_and_never_queued_is_let_go_all_the_same() -> None:
+    def play(page: SealedPage, words: memoryview) -> None:
+        page.say_begun()
+        wait_for_key(words)
+        tell(words, CHECK)
+
+    with device(play) as page:
+        seen = witness(page, queue_s=0.0, begin_s=5.0)
+    assert not seen.was_queued
+    assert seen.digest == DIGEST
 
 
 def test_a_block_that_is_never_queued_is_let_go_all_the_same() -> None:

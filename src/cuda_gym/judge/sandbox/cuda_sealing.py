@@ -63,6 +63,7 @@ class CudaSealing:
         produce: Callable[[], Sequence[torch.Tensor]],
         sizes: Sequence[int],
         *,
+        when_begun: Callable[[], None] = lambda: None,
         when_queued: Callable[[], None] = lambda: None,
     ) -> None:
         """Queue a block behind the gate of a page, and wait until the device is done with it.
@@ -72,6 +73,7 @@ class CudaSealing:
             inputs: Are opened behind it.
             produce: Gives work to the device, and returns all outputs of it, contiguous, in their order.
             sizes: Of these, in bytes.
+            when_begun: Called just before the first of it is.
             when_queued: Called as soon as all is queued.
 
         Raises:
@@ -86,6 +88,8 @@ class CudaSealing:
             for _ in range(2):
                 self._seal(inputs.address, words, state, first=0)
             self._wait()
+            page.say_begun()
+            when_begun()
             self._launch("hold", 1, 1, pinned, state, _MOST_HELD_CYCLES)
             self._seal(inputs.address, words, state, first=0)
             entries = plan.table([tensor.data_ptr() for tensor in produce()])

@@ -95,15 +95,23 @@ class EmptyBlocks:
         assert sealing is not None
         outputs = handout.returned()
         page, key = SealedPage.create(num_outputs=len(outputs)), new_key()
-        start_ns = None if queued else page.open_gate(key)
+        opened_ns = list[int]()
+
+        def open_gate() -> None:
+            opened_ns.append(page.open_gate(key))
+
+        def begin() -> None:
+            if not queued:
+                open_gate()
 
         def wait() -> None:
-            began_ns = page.open_gate(key) if start_ns is None else start_ns
-            walls_us.append(page.wait(began_ns, was_queued=queued, most_s=_MOST_S).wall_us)
+            if queued:
+                open_gate()
+            walls_us.append(page.wait(opened_ns[0], was_queued=queued, most_s=_MOST_S).wall_us)
 
         sizes = [tensor.numel() * tensor.element_size() for tensor in outputs]
         inputs = _room(handout.inputs, self._device)
-        sealing.run(page, inputs, lambda: outputs, sizes, when_queued=wait)
+        sealing.run(page, inputs, lambda: outputs, sizes, when_begun=begin, when_queued=wait)
         return walls_us[0]
 
 

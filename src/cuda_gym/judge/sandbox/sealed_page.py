@@ -1,7 +1,8 @@
 """A page of the host by which a block of calls is held, let go, and heard of when it is over.
 
     the reference   seals the inputs with a key, lets the block go by writing the key, and waits for the digest
-    the candidate   queues everything behind the gate: open the inputs, all calls, a digest of the outputs
+    the candidate   says that it begins; queues everything behind the gate: open the inputs, all calls, a digest
+                    of the outputs
     the judge       says that it is over where a candidate failed
 
 So what the reference's clock shows from the key to the digest is time in which all the work was done: nobody
@@ -20,6 +21,7 @@ import mmap
 import os
 import secrets
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 
 __all__ = ["SealedPage", "Witnessed", "check_of", "end_sealed", "mixed", "new_key"]
@@ -28,8 +30,10 @@ _KEY, _KEY_CHECK, _STATE, _SUM, _SUM_CHECK = (8 * place for place in (0, 1, 8, 1
 """As in `sealing.cu`."""
 _TABLE = 4096
 _TABLE_ENTRY = 24
-_QUEUED, _OVER = 1, 2
+_NOTHING, _QUEUED, _OVER, _BEGUN = range(4)
 """What the host says of a block."""
+_BEGIN_S = 1.0
+"""Memory is mapped and touched for the first time meanwhile, which waits where a driver makes contexts for others."""
 _MASK = (1 << 64) - 1
 _F_ADD_SEALS, _F_SEAL_SEAL, _F_SEAL_SHRINK, _F_SEAL_GROW = 1033, 1, 2, 4
 
@@ -89,21 +93,27 @@ class SealedPage:
         self._mapped[_TABLE : _TABLE + len(table)] = table
         return self.address + _TABLE
 
+    def say_begun(self) -> None:
+        """What takes long on a machine that others use is done: from now on the block is given to the device."""
+        self._state.value = _BEGUN
+
     def say_queued(self) -> None:
         """All of the block has been given to the device."""
         self._state.value = _QUEUED
 
-    def witness(self, key: int, *, queue_s: float, most_s: float) -> Witnessed:
+    def witness(
+        self, key: int, *, queue_s: float, most_s: float, begin_s: float = _BEGIN_S
+    ) -> Witnessed:
         """Open the gate as soon as the block is queued, and wait until it is over.
 
         Args:
             key: That the inputs are sealed with.
             queue_s: How long the block may take to be queued; then the gate opens all the same.
             most_s: How long the rest may take.
+            begin_s: How long it may take until it begins to be queued; then likewise.
         """
-        until = time.perf_counter() + queue_s
-        while not self._state.value and time.perf_counter() < until:
-            time.sleep(_NAP_S)
+        self._wait_while({_NOTHING}, begin_s)
+        self._wait_while({_NOTHING, _BEGUN}, queue_s)
         was_queued = self._state.value == _QUEUED
         return self.wait(self.open_gate(key), was_queued=was_queued, most_s=most_s)
 
@@ -139,6 +149,12 @@ class SealedPage:
             self._mapped.close()
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def _wait_while(self, states: Collection[int], most_s: float) -> None:
+        """Until the host says something else of the block."""
+        until = time.perf_counter() + most_s
+        while self._state.value in states and time.perf_counter() < until:
+            time.sleep(_NAP_S)
 
     def _digest(self) -> int | None:
         low, high, check = (

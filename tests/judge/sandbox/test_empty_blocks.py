@@ -1,0 +1,75 @@
+"""A block without calls is timed from its gate on, whether that opens before it is queued or behind."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import torch
+
+from cuda_gym.judge.sandbox import empty_blocks
+from cuda_gym.judge.sandbox.empty_blocks import EmptyBlocks
+from cuda_gym.judge.sandbox.sealed_page import SealedPage, check_of, mixed
+
+PREPARING_S, QUEUEING_S, WORKING_S = 0.4, 0.03, 0.01
+DIGEST = 7
+
+
+class Sealing:
+    """A device that begins as soon as its gate is open, and works for a while."""
+
+    def __init__(self) -> None:
+        self.opened_before_all_was_queued: list[bool] = []
+
+    def run(
+        self,
+        page: SealedPage,
+        _inputs: object,
+        produce: Callable[[], Sequence[torch.Tensor]],
+        sizes: Sequence[int],
+        *,
+        when_begun: Callable[[], None],
+        when_queued: Callable[[], None],
+    ) -> None:
+        assert [t.numel() * t.element_size() for t in produce()] == list(sizes)
+        time.sleep(PREPARING_S)
+        page.say_begun()
+        when_begun()
+        self.opened_before_all_was_queued.append(_word(page, 0) != 0)
+        time.sleep(QUEUEING_S)
+        page.say_queued()
+        works = threading.Thread(target=_work, args=(page,))
+        works.start()
+        when_queued()
+        works.join()
+
+
+def _word(page: SealedPage, place: int) -> int:
+    return int.from_bytes(page._mapped[8 * place : 8 * place + 8], "little")
+
+
+def _work(page: SealedPage) -> None:
+    while not _word(page, 1):
+        time.sleep(1e-4)
+    time.sleep(WORKING_S)
+    for place, value in ((16, DIGEST), (17, 0), (18, check_of(DIGEST ^ mixed(0)))):
+        page._mapped[8 * place : 8 * place + 8] = value.to_bytes(8, "little")
+
+
+@pytest.mark.parametrize("queued", [True, False])
+def test_neither_what_comes_before_nor_a_wait_for_the_host_is_left_out_or_counted_twice(
+    queued: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(empty_blocks, "_room", lambda region, _device: region)
+    sealing = Sealing()
+    device = cast("Any", SimpleNamespace(sealing=sealing))
+    handout = cast("Any", SimpleNamespace(returned=lambda: [torch.zeros(3)], inputs=None))
+    us = EmptyBlocks(device, records=tmp_path, key="k").measure_us(handout, 2, queued=queued)
+    least_s = WORKING_S if queued else WORKING_S + QUEUEING_S
+    assert least_s <= us * 1e-6 < least_s + PREPARING_S
+    assert set(sealing.opened_before_all_was_queued) == {not queued}
