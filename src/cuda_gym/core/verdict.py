@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-JUDGE_VERSION = "5"
+JUDGE_VERSION = "6"
 """Raised whenever an equal submission could get another Verdict; leaderboards rank one version."""
 
 

@@ -15,6 +15,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from cuda_gym.judge.verification.close_calls import CloseCalls
 from cuda_gym.judge.verification.gold import Gold, GoldKind, IndexOutput, values_at
 from cuda_gym.judge.verification.inputs import Draw, DrawKind
 from cuda_gym.judge.verification.local_scale import finite_size, group_scales, group_width
@@ -89,6 +90,8 @@ class Expected:
     rests_on_fractions: bool = False
     """Whether only equality passes, though numbers that are rounded have a part in it: a whole number that
     comes of rounding another one."""
+    close: CloseCalls | None = None
+    """Which of these whole numbers may be another one."""
     is_met_by_eager: bool = True
     """False where only equality passes and eager itself gives another value, as it rounds before it decides."""
 

@@ -19,7 +19,8 @@ def quick_ratio(got: Tensor, want: Expected, most: int | None = None) -> float:
     if not got.numel():
         return 0.0
     if want.least_allowed is None:
-        return 0.0 if torch.equal(got, want.value) else math.nan
+        is_right = torch.equal(got, want.value) or _equals_close_calls(got, want)
+        return 0.0 if is_right else math.nan
     ours, theirs = got.flatten(), want.value.flatten()
     worst = []
     for piece in want.pieces(most):
@@ -27,6 +28,14 @@ def quick_ratio(got: Tensor, want: Expected, most: int | None = None) -> float:
         error = (piece.of(ours) - values).abs_()
         worst.append(error.div_(want.allowed(piece, values)).max())
     return float(worst[0] if len(worst) == 1 else torch.stack(worst).max())
+
+
+def _equals_close_calls(got: Tensor, want: Expected) -> bool:
+    """Where only equality passes: whether what is not equal is the other number of a close call."""
+    if want.close is None:
+        return False
+    alike = (got == want.value) | (got == want.close.beside(want.value, 0))
+    return bool(alike.all())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +76,10 @@ class Ratios:
 def _ratios_of(piece: Piece, ours: Tensor, theirs: Tensor, want: Expected) -> Tensor:
     got, value = piece.of(ours), piece.of(theirs)
     if want.least_allowed is None:
-        return torch.where((got == value) | (got.isnan() & value.isnan()), 0.0, math.inf)
+        alike = (got == value) | (got.isnan() & value.isnan())
+        if want.close is not None:
+            alike |= got == want.close.beside(value, piece.elements.start)
+        return torch.where(alike, 0.0, math.inf)
     got, value = got.to(want.least_allowed.dtype), value.to(want.least_allowed.dtype)
     alike = (got == value) | (got.isnan() & value.isnan())
     ratios = (got - value).abs_().div_(want.allowed(piece, value))

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from cuda_gym.core.findings import DrawFindings
 from cuda_gym.judge.verification.allocation import memory_told
 from cuda_gym.judge.verification.budget import Expected, expect, is_fit
+from cuda_gym.judge.verification.close_calls import find_close_calls
 from cuda_gym.judge.verification.correctness import compare, is_right
 from cuda_gym.judge.verification.gold import GoldKind, IndexOutput, gold_outputs
 from cuda_gym.judge.verification.inputs import Draw
@@ -60,6 +61,9 @@ class Trial:
         with memory_told(reference.name, "its gold", reference.device):
             gold = gold_outputs(model, draw.inputs, eager, chunks=gold_chunks)
             expected = expect(gold, eager, draw, indices, keeps_eager=keeps_eager)
+            asked = [output.value if output.rests_on_fractions else None for output in expected]
+            close = find_close_calls(reference, model, draw.inputs, asked)
+            expected = [replace(one, close=c) for one, c in zip(expected, close, strict=True)]
         return cls(
             draw=draw,
             eager=eager,
@@ -78,6 +82,7 @@ class Trial:
             replace(
                 output,
                 value=output.value.to("meta"),
+                close=None,
                 least_allowed=None
                 if output.least_allowed is None
                 else output.least_allowed.to("meta"),
