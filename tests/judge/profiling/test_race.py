@@ -44,6 +44,8 @@ class Side:
         self.disturbed_us: list[float] = []
         """What somebody else adds to each of the next sealed blocks."""
         self.most_queued = 1000
+        self.num_hiccups = 0
+        """As many of the next sealed blocks the host hands over late, by 5 ms."""
         self.is_sealed = False
         self.queues_s: list[float] = []
         self.gates: list[float] = []
@@ -60,11 +62,13 @@ class Side:
 
     def run_sealed(self, count: int, *, queue_s: float) -> Sealed:
         self.queues_s.append(queue_s)
+        hiccups, self.num_hiccups = self.num_hiccups > 0, max(0, self.num_hiccups - 1)
         return Sealed(
             wall_us=HAND_OVER_US
             + (self.true_us or self.us) * count
-            + (self.disturbed_us.pop(0) if self.disturbed_us else 0.0),
-            was_queued=count <= self.most_queued and not self.waits,
+            + (self.disturbed_us.pop(0) if self.disturbed_us else 0.0)
+            + 5000.0 * hiccups,
+            was_queued=count <= self.most_queued and not self.waits and not hiccups,
         )
 
     def empty_us(self, count: int, *, queued: bool) -> float:
@@ -227,6 +231,26 @@ def test_calls_that_are_claimed_to_be_short_get_no_shorter_block() -> None:
     assert {audit.num_calls for audit in raced.audits} == {50}
     timing = summarise(raced.pairs, PLAN, timer=raced.timer, audits=raced.audits)
     assert timing.time_us > (20.0 - PLAN.hidden_us - 0.2) / PLAN.credited
+
+
+@pytest.mark.parametrize("num_hiccups", [1, 2, 3, 4])
+def test_a_host_that_was_late_for_a_while_costs_nobody_anything(num_hiccups: int) -> None:
+    theirs = Side()
+    theirs.num_hiccups = num_hiccups
+    raced = race(Side(), theirs, PLAN)
+    timing = summarise(raced.pairs, PLAN, timer=raced.timer, audits=raced.audits)
+    assert timing.time_us == pytest.approx(20.0)
+    assert timing.speedup == pytest.approx(1.0)
+
+
+def test_a_block_that_is_never_taken_in_ahead_is_tried_a_few_times() -> None:
+    theirs = Side()
+    theirs.true_us = 60.0
+    theirs.most_queued = 0
+    raced = race(Side(), theirs, PLAN)
+    assert len(raced.audits) == 4
+    timing = summarise(raced.pairs, PLAN, timer=raced.timer, audits=raced.audits)
+    assert timing.time_us == pytest.approx((60.0 - PLAN.hidden_us) / PLAN.credited, rel=0.02)
 
 
 def test_nobody_is_refused_for_time_of_the_host() -> None:
