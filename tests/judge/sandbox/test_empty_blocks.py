@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,9 +15,11 @@ import torch
 
 from cuda_gym.judge.sandbox import empty_blocks
 from cuda_gym.judge.sandbox.empty_blocks import EmptyBlocks
+from cuda_gym.judge.sandbox.records import save_record
 from cuda_gym.judge.sandbox.sealed_page import SealedPage, check_of, mixed
 
 PREPARING_S, QUEUEING_S, WORKING_S = 0.4, 0.03, 0.01
+PLENTY_US = 1e6
 DIGEST = 7
 
 
@@ -61,15 +64,31 @@ def _work(page: SealedPage) -> None:
         page._mapped[8 * place : 8 * place + 8] = value.to_bytes(8, "little")
 
 
+def measured_us(folder: Path, sealing: Sealing, *, queued: bool) -> float:
+    device = cast("Any", SimpleNamespace(sealing=sealing))
+    handout = cast("Any", SimpleNamespace(returned=lambda: [torch.zeros(3)], inputs=None))
+    return EmptyBlocks(device, records=folder, key="k").measure_us(handout, 2, queued=queued)
+
+
 @pytest.mark.parametrize("queued", [True, False])
 def test_neither_what_comes_before_nor_a_wait_for_the_host_is_left_out_or_counted_twice(
     queued: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(empty_blocks, "_room", lambda region, _device: region)
+    monkeypatch.setattr(empty_blocks, "_MOST_HOST_US", PLENTY_US)
     sealing = Sealing()
-    device = cast("Any", SimpleNamespace(sealing=sealing))
-    handout = cast("Any", SimpleNamespace(returned=lambda: [torch.zeros(3)], inputs=None))
-    us = EmptyBlocks(device, records=tmp_path, key="k").measure_us(handout, 2, queued=queued)
+    us = measured_us(tmp_path, sealing, queued=queued)
     least_s = WORKING_S if queued else WORKING_S + QUEUEING_S
     assert least_s <= us * 1e-6 < least_s + PREPARING_S
-    assert set(sealing.opened_before_all_was_queued) == {not queued}
+    assert sealing.opened_before_all_was_queued[0] is not queued
+
+
+def test_who_slows_down_a_block_that_is_not_queued_is_believed_no_more_than_a_host_may_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(empty_blocks, "_room", lambda region, _device: region)
+    monkeypatch.setattr(sys.modules[__name__], "PREPARING_S", 0.0)
+    least_us = 500.0
+    save_record(tmp_path, "k", {"2": least_us})
+    us = measured_us(tmp_path, Sealing(), queued=False)
+    assert us <= 1.05 * least_us + 5.0 + empty_blocks._MOST_HOST_US
