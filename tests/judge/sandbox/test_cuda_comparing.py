@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from torch import Tensor
 
 from cuda_gym.core.device import Device
@@ -26,6 +28,12 @@ SOURCE = Path(own_kernels.__file__).with_name("comparing.cu").read_text("utf-8")
 FLOATS = [torch.float32, torch.float16, torch.bfloat16]
 SHAPES = [(1,), (3, 5), (70, 33), (2, 3, 4096), (3, 4097), (1, 20_000), (5, 7, 40)]
 LEAST = 1e-30
+SHAPES_OF_ANY_KIND = st.one_of(
+    st.just(()),
+    st.tuples(st.integers(1, 200), st.just(1)),
+    st.tuples(st.integers(1, 3), st.sampled_from([4095, 4096, 4097, 8191, 8192, 8193])),
+    st.lists(st.integers(1, 40), min_size=1, max_size=3).map(tuple),
+)
 
 
 class _OnTheHost:
@@ -156,6 +164,68 @@ def test_sizes_that_no_sum_could_hold_are_told_all_the_same(
     got = want.clone()
     got[1, 7] = 0.0
     assert errors(comparing, [got], [want]) == pytest.approx([1.0], rel=1e-3)
+
+
+@pytest.mark.parametrize("width", [23, 33, 64, 8193])
+def test_nothing_is_small_beside_a_row_whose_size_is_rounded_up_to_infinity(
+    comparing: CudaComparing, device: torch.device, width: int
+) -> None:
+    want = torch.full((2, width), torch.finfo(torch.float32).min, device=device)
+    got = want.clone()
+    got[1, 7] = 0.0
+    wrong, right = errors(comparing, [got, want], [want, want])
+    assert not wrong <= 0.5
+    assert right == 0.0
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    seed=st.integers(0, 1 << 30),
+    shape=SHAPES_OF_ANY_KIND,
+    dtype=st.sampled_from(FLOATS),
+    start=st.integers(0, 9),
+    sizes=st.lists(
+        st.sampled_from([0.0, 1e-42, 1e-30, 1e-6, 1.0, 3e4, 1e38]), min_size=1, max_size=4
+    ),
+    off_by=st.sampled_from([0.0, 1e-40, 1e-3, 1.0, 1e30, math.inf, math.nan]),
+)
+def test_no_error_is_told_to_be_smaller_than_it_is(
+    comparing: CudaComparing,
+    device: torch.device,
+    seed: int,
+    shape: tuple[int, ...],
+    dtype: torch.dtype,
+    start: int,
+    sizes: list[float],
+    off_by: float,
+) -> None:
+    torch.manual_seed(seed)
+    want = [(torch.randn(shape, device=device) * size).to(dtype) for size in sizes]
+    got = [_elsewhere(w, start + number) for number, w in enumerate(want)]
+    victim = got[seed % len(got)].view(-1)
+    victim[seed // 7 % len(victim)] += off_by
+    for found, ours, theirs in zip(errors(comparing, got, want), got, want, strict=True):
+        actual = _exact_error(ours, theirs)
+        assert math.isnan(found) or found >= actual * (1.0 - 1e-3)
+        assert found > 0.0 or torch.equal(ours, theirs) or math.isnan(found)
+
+
+def _elsewhere(tensor: Tensor, start: int) -> Tensor:
+    """A copy that begins so many elements behind what an allocator gives."""
+    room = torch.empty(tensor.numel() + start, dtype=tensor.dtype, device=tensor.device)
+    return room[start:].view(tensor.shape).copy_(tensor)
+
+
+def _exact_error(got: Tensor, want: Tensor) -> float:
+    """In float64; NaN is infinitely wrong."""
+    ours, theirs = (x.double().reshape(-1, group_width(want)) for x in (got, want))
+    sizes = theirs.abs().mean(dim=1, keepdim=True).clamp(min=LEAST)
+    errors = (ours - theirs).abs() / torch.maximum(theirs.abs(), sizes)
+    return float(errors.nan_to_num(math.inf, math.inf).max())
 
 
 def test_a_row_of_zeros_forgives_what_a_kernel_may_flush(

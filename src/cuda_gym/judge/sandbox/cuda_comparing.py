@@ -8,6 +8,7 @@ passes (`verification/several_outputs.py`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,8 @@ class CudaComparing:
             least_size: No element or row is taken to be smaller.
 
         Returns:
-            A float32 an output; NaN where something is no number. None where nothing here compares the dtype.
+            A float32 an output; NaN where something is no number, or a row that is not met has no size that
+            can be told. None where nothing here compares the dtype.
         """
         dtype = _NAMES.get(want[0].dtype)
         if dtype is None:
@@ -67,6 +69,7 @@ class CudaComparing:
         cut = (table.data_ptr(), num_parts, parts_of_output, parts_of_row, width)
         self._launch(f"size_up_{dtype}", num_parts, *cut, parts.data_ptr())
         sizes = parts.view(-1, parts_of_row).sum(dim=1).clamp_min_(least_size)
+        sizes.masked_fill_(sizes.isinf(), math.nan)  # rounded up: any error would be none beside it
         self._launch(f"compare_{dtype}", num_parts, *cut, sizes.data_ptr(), parts.data_ptr())
         return parts.view(len(wanted), -1).amax(dim=1)
 
