@@ -12,12 +12,14 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.judge.sandbox.test_timed_outputs import COUNT, Block, made
 from torch import Tensor
 
 from cuda_gym.core.device import Device
 from cuda_gym.core.task import Submission
 from cuda_gym.judge.sandbox import cuda_comparing
 from cuda_gym.judge.sandbox.cuda_comparing import CudaComparing
+from cuda_gym.judge.sandbox.timed_outputs import Worst, worst_output
 from cuda_gym.judge.toolchains import own_kernels
 from cuda_gym.judge.toolchains.cpu import CpuToolchain
 from cuda_gym.judge.toolchains.cuda import CudaToolchain
@@ -102,8 +104,7 @@ def comparing(device: torch.device) -> Iterator[CudaComparing]:
 
 def errors(comparing: CudaComparing, got: list[Tensor], want: list[Tensor]) -> list[float]:
     found = comparing.relative_errors(got, want, width=group_width(want[0]), least_size=LEAST)
-    assert found is not None
-    return found.tolist()
+    return [float(one) for one in found]
 
 
 def by_torch(got: Tensor, want: Tensor) -> float:
@@ -153,7 +154,6 @@ def test_every_half_is_read_as_torch_reads_it(
     found = comparing.relative_errors(
         list(halves.view(-1, 1)), [one] * len(halves), width=1, least_size=LEAST
     )
-    assert found is not None
     assert torch.equal(found, (halves.float() - 1.0).abs())
 
 
@@ -245,11 +245,30 @@ def test_what_lies_in_another_order_is_compared_in_its_own(
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.int64, torch.complex64], ids=str)
-def test_other_dtypes_are_left_to_torch(
+def test_other_dtypes_are_left_to_torch(comparing: CudaComparing, dtype: torch.dtype) -> None:
+    assert not comparing.takes(dtype)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, torch.float64, torch.int64], ids=str)
+def test_outputs_of_a_block_that_had_to_be_copied_are_judged_as_torch_judges_them(
     comparing: CudaComparing, device: torch.device, dtype: torch.dtype
 ) -> None:
-    one = torch.zeros(4, 4, dtype=dtype, device=device)
-    assert comparing.relative_errors([one], [one], width=4, least_size=1.0) is None
+    if device.type != "cpu":
+        pytest.skip("the block lies on the host")
+    block = Block([[made(dtype, 40, 33).t(), made(dtype, 5)] for _ in range(COUNT)])
+
+    def worst() -> list[Worst]:
+        return [
+            worst_output(
+                block.handout, block.compiled, block.expected,
+                count=COUNT, hidden=None, comparing=one,
+            )
+            for one in (comparing, None)
+        ]  # fmt: skip
+
+    assert [one.error_ratio for one in worst()] == [0.0, 0.0]
+    block.written(3, 0)[7, 7] += 100
+    assert all(one.error_ratio > 1.0 for one in worst())
 
 
 @pytest.mark.parametrize("num_bytes", [1, 7, 8, 9, 16_383, 16_384, 16_385, 100_003])

@@ -35,6 +35,10 @@ class CudaComparing:
         self._device = device
         self._kernels = CudaKernels(cubin, device, _ARGUMENTS)
 
+    def takes(self, dtype: torch.dtype) -> bool:
+        """Whether outputs of it can be compared."""
+        return dtype in _NAMES
+
     def relative_errors(
         self,
         got: Sequence[torch.Tensor],
@@ -42,24 +46,23 @@ class CudaComparing:
         *,
         width: int,
         least_size: float,
-    ) -> torch.Tensor | None:
+    ) -> torch.Tensor:
         """Of each output the largest error of an element, over its size or the mean size of its row.
 
         Nothing is waited for. What came back is read once, so it may lie where others write.
 
         Args:
             got: What came back; contiguous, on the device, in the form of what is wanted.
-            want: At least one, all of one form, with at least one element each.
+            want: At least one, all of one form and of a dtype that is taken, with at least one element each;
+                copied where it is not contiguous.
             width: Elements of a row; divides theirs.
             least_size: No element or row is taken to be smaller.
 
         Returns:
             A float32 an output; NaN where something is no number, or a row that is not met has no size that
-            can be told. None where nothing here compares the dtype.
+            can be told.
         """
-        dtype = _NAMES.get(want[0].dtype)
-        if dtype is None:
-            return None
+        dtype = _NAMES[want[0].dtype]
         wanted = [tensor.contiguous() for tensor in want]
         parts_of_row = -(-width // _PART)
         parts_of_output = wanted[0].numel() // width * parts_of_row

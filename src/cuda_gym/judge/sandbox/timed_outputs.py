@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from cuda_gym.judge.sandbox.cuda_comparing import CudaComparing
+from cuda_gym.judge.sandbox.cuda_regions import CudaRegion
 from cuda_gym.judge.sandbox.handout import Handout
 from cuda_gym.judge.sandbox.messages import TensorSpec
 from cuda_gym.judge.sandbox.transport import dtype_name
@@ -133,26 +134,27 @@ def _ratios_of_place(
     numbers: Sequence[int],
     comparing: CudaComparing | None,
 ) -> Tensor:
-    """Of one output of all calls: as many together as suit the device, so large ones one by one."""
+    """Of one output of all calls; where that takes copies, as many together as suit the device."""
     first = compiled[numbers[0]][place]
-    if comparing is not None and rule.least_allowed is not None:
-        got = [handout.lying(place, number) for number in numbers]
-        errors = comparing.relative_errors(
-            got, [compiled[n][place] for n in numbers],
-            width=group_width(first), least_size=least_size(rule.dtype),
-        )  # fmt: skip
-        if errors is not None:
-            return errors.to(torch.float64).div_(timed_tolerance(rule))
     step = max(1, most_elements(first.device) // first.numel())
+    if comparing is not None and (rule.least_allowed is None or not comparing.takes(rule.dtype)):
+        comparing = None
+    lies_there = isinstance(handout.outputs, CudaRegion)
+    if comparing and lies_there and all(compiled[n][place].is_contiguous() for n in numbers):
+        step = len(numbers)
     ratios = []
     for start in range(0, len(numbers), step):
         some = numbers[start : start + step]
-        # No variable holds the copy while the next one is made.
-        ratios.append(
-            ratios_of_several(
-                handout.delivered_together(place, some), [compiled[n][place] for n in some], rule
-            )
-        )
+        wanted = [compiled[n][place] for n in some]
+        # No variable holds a copy while the next one is made.
+        if comparing:
+            errors = comparing.relative_errors(
+                [handout.lying(place, n) for n in some], wanted,
+                width=group_width(first), least_size=least_size(rule.dtype),
+            )  # fmt: skip
+            ratios.append(errors.to(torch.float64).div_(timed_tolerance(rule)))
+        else:
+            ratios.append(ratios_of_several(handout.delivered_together(place, some), wanted, rule))
     return torch.cat(ratios)
 
 
