@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from tests.judge.scripted_means import LateExecutor, ScriptedPool, ScriptedReference, scripted_means
 
 from cuda_gym.core.findings import Build
-from cuda_gym.core.verdict import DeviceRates, Profile, Timing
+from cuda_gym.core.verdict import DeviceRates, Profile, Telemetry, Timing
 from cuda_gym.errors import Refused, WrongOutput
 from cuda_gym.judge.races import Raced, race_alone
 
@@ -67,10 +68,30 @@ class Match:
         return replace(TIMING, time_us=time_us), Profile()
 
 
-def raced(folder: Path, times: Sequence[float | Exception]) -> tuple[Raced | Exception, int, int]:
+class Closing(Executor):
+    """Of a judge that is being closed: so much is taken yet, and none of it begun."""
+
+    def __init__(self, *, num_taken: int) -> None:
+        self.left = num_taken
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        del fn, args, kwargs
+        if not self.left:
+            raise RuntimeError("closed")
+        self.left -= 1
+        future: Future[Any] = Future()
+        future.cancel()
+        return future
+
+
+def raced(
+    folder: Path, times: Sequence[float | Exception], ahead: Executor | None = None
+) -> tuple[Raced | Exception, int, int]:
     """What came of it, races that were not run, and how often the reference rested."""
-    ahead, reference, match = LateExecutor(), Reference(), Match(*times)
-    ahead.may_begin.set()
+    reference, match = Reference(), Match(*times)
+    if ahead is None:
+        ahead = at_once = LateExecutor()
+        at_once.may_begin.set()
     means, any_reference, any_match = (
         scripted_means(ScriptedPool(), ahead, folder),
         reference,
@@ -110,3 +131,12 @@ def test_the_reference_rests_however_a_race_ends(tmp_path: Path, times: list[Any
     came, left, rested = raced(tmp_path, times)
     assert isinstance(came, WrongOutput)
     assert (left, rested) == (0, 1)
+
+
+@pytest.mark.parametrize("num_taken", [0, 1, 2])
+def test_a_race_that_was_run_while_the_judge_is_closed_counts_without_telemetry(
+    tmp_path: Path, num_taken: int
+) -> None:
+    came, _, rested = raced(tmp_path, [3000.0], Closing(num_taken=num_taken))
+    assert isinstance(came, Raced)
+    assert (came.timing.time_us, came.telemetry, rested) == (3000.0, Telemetry(), 1)

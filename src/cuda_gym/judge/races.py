@@ -7,6 +7,7 @@ how (`sandbox/match.py`).
 from __future__ import annotations
 
 import contextlib
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
 
 from cuda_gym.core.findings import Build
@@ -70,12 +71,20 @@ def race_alone(
             over = begun(means.ahead, telemetry.read_device, means.device, own_pids=own_processes())
         finally:
             reference.rest()
-    after = Telemetry() if over is None else over.result()
+    first, last = _told(before), _told(over) or Telemetry()
     return Raced(
         timing=timing,
         profile=replace(profile, work=work, rates=rates),
-        telemetry=after if before is None else energy_between(before.result(), after),
+        telemetry=last if first is None else energy_between(first, last),
     )
+
+
+def _told(reading: Future[Telemetry] | None) -> Telemetry | None:
+    """None of one that was never begun, since the judge is being closed."""
+    try:
+        return None if reading is None else reading.result()
+    except CancelledError:
+        return None
 
 
 def _race(
