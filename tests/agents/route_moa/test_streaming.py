@@ -38,6 +38,7 @@ def streamed(one: Mixture) -> tuple[list[str], Answer]:
         SCORED,
         f"\n {SCORED}\n",
         f"```json\n{SCORED}\n```",
+        f'{{"draft": "Cannes"}} {SCORED}',
         '{"answer": "Nice"}',
         '{"open": 1',
         "{}",

@@ -3,11 +3,11 @@
 Held back is what may be, or may become, one of two things, and nothing else: a score with its name, such as
 `self_score: 0.9`, which is left out; and a JSON object, with its fence, until it ends or shows that it is none, since it may
 be an answer with scores, of which the answer alone is passed on. In prose and code that is now and then some characters
-until the next piece. Where the first thing in a reply is an answer with scores, the rest is held back too, as what
-follows is no part of the answer.
+until the next piece. Objects with which a reply begins are held back until something else follows: they are drafts
+where that is an answer with scores. Then the rest is held back too, as what follows is no part of the answer.
 
 Covered: pieces that end anywhere, a reply that is cut off. Not covered: an object with scores whose `answer` came in
-another one; thoughts before an answer, which are passed on before anybody knows what they were.
+another one; prose before an answer, which is passed on before anybody knows what it was, and so are objects behind it.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class Scoreless:
         self._done = 0
         self._num_looked_at = 0
         self._is_first = True
+        self._drafts: list[str] = []
         self._is_held_to_the_end = False
 
     def add(self, piece: str) -> str:
@@ -55,8 +56,11 @@ class Scoreless:
         self._done = min(self._done, 1)
         said: list[str] = []
         while not self._is_held_to_the_end and (part := self._next()) is not None:
-            said.append(part)
-            self._is_first = self._is_first and not part.strip()
+            if part.strip():
+                said += self._drafts
+                self._drafts.clear()
+                self._is_first = False
+            (self._drafts if self._drafts else said).append(part)
         return "".join(said)
 
     def rest(self) -> str:
@@ -64,7 +68,8 @@ class Scoreless:
         self._num_looked_at = 0
         said = self.add("")
         held = self._text[self._done :]
-        return said + (plain_answer(held) if has_scores(held) else held)
+        whole = "".join(self._drafts) + held
+        return said + (plain_answer(whole) if has_scores(held) else whole)
 
     def _next(self) -> str | None:
         """The part up to what may be a score, or what stands for that; None where there is no more for now."""
@@ -114,7 +119,12 @@ class Scoreless:
                 return text[start:brace]
         self._done = end
         whole = text[start:end]
-        return plain_answer(whole) if has_scores(whole) else whole
+        if has_scores(whole):
+            return plain_answer(whole)
+        if not self._is_first:
+            return whole
+        self._drafts.append(whole)
+        return ""
 
     def _is_worth_a_look(self, held: str) -> bool:
         """Whether an object that went on may be at its end, or is longer by a tenth: reading it takes time."""
