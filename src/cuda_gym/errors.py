@@ -24,6 +24,8 @@
     └── MachineError             the episode is void
         ├── MissingTool          no compiler, no toolkit, no library
         ├── WorkerLost           a process of ours died or fell silent
+        ├── DeviceLost           the device or its driver has failed, whatever was run there
+        ├── OutOfDeviceMemory    no memory left on the device for what the judge needs
         └── StorageError         a full disk, a folder without permission, a workspace in use
 
 A message says the fact, the value, and the way out. Catch only what you can answer.
@@ -49,6 +51,7 @@ __all__ = [
     "CompileError",
     "ContextExceeded",
     "CudaGymError",
+    "DeviceLost",
     "MachineError",
     "MissingTool",
     "ModelError",
@@ -179,6 +182,10 @@ class MissingTool(MachineError):
 
 class WorkerLost(MachineError):
     """A trusted process of ours died or fell silent."""
+
+
+class DeviceLost(MachineError):
+    """The device or its driver has failed: there is nothing that a task or a submission could have done."""
 
 
 class OutOfDeviceMemory(MachineError):

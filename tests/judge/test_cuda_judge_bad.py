@@ -105,8 +105,8 @@ def test_an_illegal_access_is_named(cuda_judge: Judge, scale_task: Task) -> None
 _AT_ONCE = "        cuda_extension.scale(self.weight, self.weight, self.weight, 1, 1)\n"
 _ZEROS = "        self.weight = nn.Parameter(torch.zeros(columns))\n"
 FAULTY = {
-    "prepare()": f"{SCALE_MODEL}\n    def prepare(self) -> None:\n{_AT_ONCE}",
-    "its constructor": SCALE_MODEL.replace(_ZEROS, _ZEROS + _AT_ONCE),
+    "in prepare()": f"{SCALE_MODEL}\n    def prepare(self) -> None:\n{_AT_ONCE}",
+    "while constructing ModelNew": SCALE_MODEL.replace(_ZEROS, _ZEROS + _AT_ONCE),
 }
 
 
@@ -119,6 +119,7 @@ def test_a_fault_is_told_as_one_wherever_it_was_launched(
     assert findings.outcome is Outcome.RUNTIME_ERROR, told(findings)
     assert "The GPU stopped a kernel" in findings.summary
     assert "illegal memory access" in findings.summary
+    assert place in findings.summary
 
 
 def told_of(*words: str) -> str:

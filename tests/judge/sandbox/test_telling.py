@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cuda_gym.judge.sandbox.device_faults import DeviceFault
 from cuda_gym.judge.sandbox.telling import (
     MODEL_FILE,
     Told,
@@ -15,7 +16,6 @@ from cuda_gym.judge.sandbox.telling import (
     place_of_return,
     told,
 )
-from cuda_gym.judge.sandbox.worker_device import DeviceFault
 
 SOURCE = """\
 class Base:

@@ -21,6 +21,7 @@ from cuda_gym.judge.profiling.memory_budget import LARGE_BYTES
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.closed_code import close_code
 from cuda_gym.judge.sandbox.copied_region import CopiedRegion
+from cuda_gym.judge.sandbox.device_faults import fault_during
 from cuda_gym.judge.sandbox.dry_run import run_dry
 from cuda_gym.judge.sandbox.kept_outputs import KeptOutputs
 from cuda_gym.judge.sandbox.kernel_clock import KernelClock
@@ -46,17 +47,13 @@ from cuda_gym.judge.sandbox.sealed_page import SealedPage
 from cuda_gym.judge.sandbox.telling import (
     MODEL_FILE,
     Told,
-    describe,
+    failed,
     own_place,
     place_of_return,
     told,
 )
 from cuda_gym.judge.sandbox.torch_operators import refuse_torch_operators
-from cuda_gym.judge.sandbox.worker_device import (
-    DeviceFault,
-    WorkerDevice,
-    fault_in,
-)
+from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 
 
 class Candidate:
@@ -121,12 +118,13 @@ class Candidate:
         self._device.forget_writes(given, is_timed=not message.poison)
         self._kept.let_go()
         calls, sink = self._laid_out(message, given, room)
-        if message.dry:
-            ran = run_dry(message, sink, self._device, self._kept)
-        elif page is not None:
-            ran = self._run_sealed(page, given, calls, sink)
-        else:
-            ran = self._run(message, calls, sink)
+        with fault_during("" if message.dry else "forward"):
+            if message.dry:
+                ran = run_dry(message, sink, self._device, self._kept)
+            elif page is not None:
+                ran = self._run_sealed(page, given, calls, sink)
+            else:
+                ran = self._run(message, calls, sink)
         if room is not None:
             self._kept.let_go()
             self._device.publish(room)
@@ -265,15 +263,13 @@ class Candidate:
                 raise Told("found", check.findings()) from None
             if self._refused is not None:
                 raise Told("refused", self._refused) from None
-            if fault := fault_in(error):
-                raise DeviceFault(fault) from None
-            raise Told("raised", describe(error, "forward")) from None
+            raise failed(error, "forward") from None
         if self._refused is not None:
             raise Told("refused", self._refused)
         kernels = self._kernels
         trouble = None if kernels is None or kernels.tells_errors else kernels.take_error()
         if trouble:
-            raise Told("raised", f"forward: {trouble}")
+            raise Told("raised", f"forward: {trouble}", "forward")
         return value
 
     def _load_weights(

@@ -13,6 +13,7 @@ __all__ = [
     "CandidateCrash",
     "DeviceStopped",
     "FoundByCheck",
+    "NoMemoryLeft",
     "WrittenOver",
     "describe_end",
     "failure",
@@ -37,6 +38,10 @@ class DeviceStopped(CandidateError):
             f"The GPU stopped a kernel of the submission: {fault}. "
             "verify(check='memory') tells which line, where a checker is installed."
         )
+
+
+class NoMemoryLeft(CandidateError):
+    """Memory was lacking in the submission's process; whoever holds it has to be found out."""
 
 
 class WrittenOver(WrongOutput):
@@ -92,5 +97,6 @@ _FAILURES: Mapping[str, type[AgentError]] = {
     "refused": Refused,
     "found": FoundByCheck,
     "fault": DeviceStopped,
+    "memory": NoMemoryLeft,
     "again": WrittenOver,
 }

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import sys
 
-from cuda_gym.errors import CudaGymError, WrongOutput
+from cuda_gym.errors import CudaGymError
 from cuda_gym.judge.sandbox.candidate import Candidate
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
 from cuda_gym.judge.sandbox.device_opening import open_worker_device
+from cuda_gym.judge.sandbox.failed_steps import answer_to
 from cuda_gym.judge.sandbox.messages import (
     Failed,
     Forbid,
@@ -29,7 +30,7 @@ from cuda_gym.judge.sandbox.messages import (
 )
 from cuda_gym.judge.sandbox.telling import Told
 from cuda_gym.judge.sandbox.torch_operators import rehearse_refusal
-from cuda_gym.judge.sandbox.worker_device import DeviceFault, fault_in
+from cuda_gym.judge.sandbox.worker_device import WorkerDevice
 
 __all__ = ["serve"]
 
@@ -45,9 +46,8 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
     order, _ = channel.receive(Open)
     try:
         device = open_worker_device(order.device, own_kernels=order.own_kernels)
-    except (RuntimeError, OSError, ImportError, CudaGymError) as error:
-        told = fault_in(error) or str(error).strip().partition("\n")[0] or type(error).__name__
-        channel.send(Opened(trouble=told))
+    except CudaGymError as error:
+        channel.send(Opened(trouble=str(error)))
         return
     kind = device.torch_device.type
     if kind == "cpu":  # the judge holds the cores until the device is open
@@ -62,7 +62,7 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
         except ChannelClosed:
             return
         try:
-            reply = _answer(candidate, message, descriptors)
+            reply = _answer(candidate, device, message, descriptors)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -71,7 +71,10 @@ def serve(channel: Channel, *, isolation: str, own_inputs: bool = False) -> None
 
 
 def _answer(
-    candidate: Candidate, message: Load | Forbid | Reload | Run | Rest, descriptors: tuple[int, ...]
+    candidate: Candidate,
+    device: WorkerDevice,
+    message: Load | Forbid | Reload | Run | Rest,
+    descriptors: tuple[int, ...],
 ) -> Loaded | Forbidden | Ran | Rested | Failed:
     """What the candidate says, or what went wrong."""
     try:
@@ -84,14 +87,8 @@ def _answer(
         if isinstance(message, Rest):
             return candidate.rest()
         return candidate.run(message, *descriptors)
-    except Told as told:
-        return Failed(kind=told.kind, message=str(told))
-    except WrongOutput as wrong:
-        return Failed(kind="wrong", message=str(wrong))
-    except CudaGymError as error:
-        return Failed(kind="raised", message=str(error))
-    except RuntimeError as error:  # whatever uses the device after a fault is told of it
-        fault = str(error) if isinstance(error, DeviceFault) else fault_in(error)
-        if fault is None:
+    except (Told, CudaGymError, RuntimeError, MemoryError, OSError) as error:
+        failed = answer_to(error, device, candidate.describe_fault)
+        if failed is None:
             raise
-        return Failed(kind="fault", message=candidate.describe_fault(fault))
+        return failed

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cuda_gym.errors import OutOfDeviceMemory, WorkerLost
+from cuda_gym.judge.sandbox.device_faults import DeviceFault, is_fault
 from cuda_gym.judge.sandbox.messages import (
     TensorSpec,
 )
@@ -46,20 +47,17 @@ class CudaRegion:
 
         Raises:
             OutOfDeviceMemory: there is none left.
+            DeviceFault: the device can be used no more.
             WorkerLost: the driver refuses.
         """
         num_bytes = max(num_bytes, 1)
         rounded = _rounded(num_bytes, device_index)
-        handle = _done(_driver().cuMemCreate(rounded, _properties(device_index), 0))
+        handle = _done(_driver().cuMemCreate(rounded, _properties(device_index), 0), rounded)
         return cls(handle, num_bytes, device_index)
 
     @classmethod
     def open(cls, descriptor: int, num_bytes: int, device_index: int) -> CudaRegion:
-        """Memory that another process has exported. The descriptor stays open.
-
-        Raises:
-            WorkerLost: the driver refuses.
-        """
+        """Memory that another process has exported. The descriptor stays open. Raises like `create`."""
         driver = _driver()
         handle = _done(driver.cuMemImportFromShareableHandle(descriptor, _file_descriptor()))
         return cls(handle, num_bytes, device_index)
@@ -152,20 +150,36 @@ def _driver() -> Any:
     return driver
 
 
-def _done(answer: tuple[Any, ...]) -> Any:
+def _done(answer: tuple[Any, ...], num_bytes: int = 0) -> Any:
     """What a call of the driver returned besides its status.
+
+    Args:
+        answer: Of it.
+        num_bytes: That it was asked for.
 
     Raises:
         OutOfDeviceMemory: there is none left.
+        DeviceFault: the device can be used no more, for what was run on it before, or by itself.
         WorkerLost: the status is another error.
     """
     status, *values = answer
     if int(status) != 0:
-        _, name = _driver().cuGetErrorName(status)
-        _, text = _driver().cuGetErrorString(status)
-        kind = OutOfDeviceMemory if name == b"CUDA_ERROR_OUT_OF_MEMORY" else WorkerLost
-        raise kind(f"The GPU's driver says {name.decode()}: {text.decode()}.")
+        name, text = (
+            (tell(status)[1] or b"nothing").decode()
+            for tell in (_driver().cuGetErrorName, _driver().cuGetErrorString)
+        )
+        told = f"The GPU's driver says {name} (error {int(status)}): {text}"
+        if int(status) == _OUT_OF_MEMORY:
+            asked = f", where {num_bytes:,} bytes were asked for" if num_bytes else ""
+            raise OutOfDeviceMemory(f"{told}{asked}. End what else uses the device.")
+        if is_fault(text):
+            raise DeviceFault(text)
+        raise WorkerLost(f"{told}. `cuda-gym doctor` tells whether memory can be shared here.")
     return values[0] if len(values) == 1 else tuple(values)
+
+
+_OUT_OF_MEMORY = 2
+"""In the driver's numbers."""
 
 
 def _properties(device_index: int) -> Any:

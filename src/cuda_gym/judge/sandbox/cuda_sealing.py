@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import torch
 
 from cuda_gym.judge.sandbox.cuda_kernels import POINTER, WORD, CudaKernels
+from cuda_gym.judge.sandbox.device_faults import DeviceFault
 from cuda_gym.judge.sandbox.messages import TensorSpec
 from cuda_gym.judge.sandbox.sealed_page import SealedPage
-from cuda_gym.judge.sandbox.worker_device import DeviceFault
 
 __all__ = ["CudaSealing", "Room"]
 

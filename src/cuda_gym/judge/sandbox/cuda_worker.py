@@ -26,6 +26,7 @@ from cuda_gym.judge.profiling.memory_budget import AHEAD_BYTES
 from cuda_gym.judge.sandbox.cuda_comparing import CudaComparing
 from cuda_gym.judge.sandbox.cuda_regions import CudaRegion, is_supported
 from cuda_gym.judge.sandbox.cuda_sealing import CudaSealing
+from cuda_gym.judge.sandbox.device_faults import DeviceFault, fault_in
 from cuda_gym.judge.sandbox.memfd_regions import MemfdRegion
 from cuda_gym.judge.sandbox.messages import (
     RegionSpec,
@@ -34,7 +35,7 @@ from cuda_gym.judge.sandbox.messages import (
 from cuda_gym.judge.sandbox.persisting_lines import PersistingLines
 from cuda_gym.judge.sandbox.regions import Region
 from cuda_gym.judge.sandbox.staged_regions import ReturnedRegion, StagedRegion
-from cuda_gym.judge.sandbox.worker_device import DeviceFault, TimedCalls, fault_in
+from cuda_gym.judge.sandbox.worker_device import TimedCalls
 
 __all__ = ["CudaWorkerDevice"]
 
@@ -212,11 +213,14 @@ class CudaWorkerDevice:
 
         Raises:
             DeviceFault: some of that failed.
+            RuntimeError: it cannot be waited for just now, as while a stream is captured.
         """
         try:
             _synchronise()
         except RuntimeError as error:
-            raise DeviceFault(fault_in(error) or str(error)) from None
+            if (fault := fault_in(error)) is None:
+                raise
+            raise DeviceFault(fault) from None
 
     def evict_caches(self, streamed_bytes: int = 0) -> None:
         """Nothing to do: every timed call has its own flush."""

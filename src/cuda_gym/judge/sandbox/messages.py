@@ -229,8 +229,8 @@ class Failed:
     """Something that can be told to the agent."""
 
     kind: str
-    """`raised`, `wrong`, `refused`; `again`, where an output that stayed was written over; `fault`, where the device stopped a kernel; or `found`,
-    with the findings of a checking build."""
+    """`raised`, `wrong`, `refused`; `again`, where an output that stayed was written over; `fault`, where the device stopped a kernel;
+    `memory`, where none was left; or `found`, with the findings of a checking build."""
     message: str
 
 

@@ -11,11 +11,12 @@ import os
 import socket
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from cuda_gym.errors import BadTask, CudaGymError, NotAdmitted
+from cuda_gym.errors import BadTask, CudaGymError, MachineError, NotAdmitted
 from cuda_gym.judge.sandbox import limits
 from cuda_gym.judge.sandbox.channel import Channel, ChannelClosed
+from cuda_gym.judge.sandbox.device_faults import fault_in, lost_device
 from cuda_gym.judge.sandbox.exchange import Answer
 from cuda_gym.judge.sandbox.messages import (
     Fault,
@@ -23,8 +24,6 @@ from cuda_gym.judge.sandbox.messages import (
     Request,
 )
 from cuda_gym.judge.sandbox.reference import Reference
-from cuda_gym.judge.sandbox.worker_device import DeviceFault, fault_in
-from cuda_gym.judge.verification.allocation import is_out_of_memory
 from cuda_gym.judge.verification.machine_faults import machine_fault
 
 _METHODS = {
@@ -55,27 +54,36 @@ def serve(channel: Channel) -> None:
         try:
             value, descriptors = _method(reference, request.method)(**request.arguments)
             reply = Reply(value=value)
-        except CudaGymError as error:
-            is_of_use = not _has_faulted(error)
-            reply = Fault(error=type(error).__name__, message=str(error))
         except Exception as error:  # noqa: BLE001 - a task's own code may raise anything
-            is_of_use = not _has_faulted(error)
-            told = f"The reference raised {type(error).__name__}: {error}"
-            fault = machine_fault(error) or BadTask(told)
-            reply = Fault(error=type(fault).__name__, message=str(fault))
+            faults = _faults(error)
+            is_of_use = not faults
+            told = _told(error, faults)
+            reply = Fault(error=type(told).__name__, message=str(told))
         channel.send(reply, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def _has_faulted(error: BaseException) -> bool:
-    """Whether an error was raised for a fault of the device; one that lacks memory is still of use."""
+def _told(error: Exception, faults: Sequence[str]) -> CudaGymError:
+    """The error that stands for another: a device that is lost is no task's fault, whatever was raised for it."""
+    lost = next((lost for fault in faults if (lost := lost_device(fault))), None)
+    if lost is not None and not isinstance(error, MachineError):
+        return lost
+    if isinstance(error, CudaGymError):
+        return error
+    raised = f"The reference raised {type(error).__name__}: {error}"
+    return machine_fault(error) or BadTask(raised)
+
+
+def _faults(error: BaseException) -> list[str]:
+    """The faults of the device that an error was raised for; one that lacks memory is still of use."""
+    found: list[str] = []
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, DeviceFault) or fault_in(cause):
-            return not is_out_of_memory(cause)
+        if fault := fault_in(cause):
+            found.append(fault)
         cause = cause.__cause__ or cause.__context__
-    return False
+    return found
 
 
 def _method(reference: Reference, name: str) -> Callable[..., Answer]:

@@ -9,12 +9,13 @@ import sys
 import traceback
 from typing import Any
 
-from cuda_gym.judge.sandbox.worker_device import DeviceFault, fault_in
+from cuda_gym.judge.sandbox.device_faults import DeviceFault, fault_in, lacks_memory
 
 __all__ = [
     "MODEL_FILE",
     "Told",
     "describe",
+    "failed",
     "own_place",
     "place_of_attribute",
     "place_of_return",
@@ -31,6 +32,7 @@ _REMEDIES = {
     "name 'torch' is not defined": "write `import torch` at the top",
     "name 'nn' is not defined": "write `from torch import nn` at the top",
     "could not create a primitive": "compute without oneDNN in __init__: it compiles code, which is not allowed on cpu",
+    "out of memory": "allocate what a call needs, and let go of it when the call is over",
     "failed to map segment from shared object": "import only what is Python, or what torch has loaded",
 }
 """What to do about errors of Python that do not say so."""
@@ -39,9 +41,11 @@ _REMEDIES = {
 class Told(Exception):
     """Something that the agent is to be told."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str, step: str = "") -> None:
         super().__init__(message)
         self.kind = kind
+        self.step = step
+        """What the submission was doing; empty where it was not running."""
 
 
 @contextlib.contextmanager
@@ -54,12 +58,20 @@ def told(doing: str) -> Any:
     """
     try:
         yield
-    except BaseException as error:
-        if isinstance(error, DeviceFault):
-            raise
-        if fault := fault_in(error):
-            raise DeviceFault(fault) from None
-        raise Told("raised", describe(error, doing)) from None
+    except BaseException as error:  # noqa: BLE001 - a submission may raise anything
+        raise failed(error, doing) from None
+
+
+def failed(error: BaseException, doing: str) -> Told | DeviceFault:
+    """What stands for an error that a submission has raised: a fault of the device is one, whatever was done.
+
+    Args:
+        error: Of any kind.
+        doing: `prepare()`, `constructing ModelNew`.
+    """
+    if fault := fault_in(error):
+        return DeviceFault(fault, doing)
+    return Told("memory" if lacks_memory(error) else "raised", describe(error, doing), doing)
 
 
 def describe(error: BaseException, doing: str) -> str:

@@ -25,13 +25,9 @@ if TYPE_CHECKING:
     from cuda_gym.judge.sandbox.cuda_comparing import CudaComparing
     from cuda_gym.judge.sandbox.cuda_sealing import CudaSealing
 
-__all__ = ["DeviceFault", "TimedCalls", "WorkerDevice", "fault_in"]
+__all__ = ["TimedCalls", "WorkerDevice"]
 
 Kept = TypeVar("Kept")
-
-
-class DeviceFault(RuntimeError):
-    """Work that was given to the device has failed there; nothing more can be done in this process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +175,7 @@ class WorkerDevice(Protocol):
 
         Raises:
             DeviceFault: some of that failed.
+            RuntimeError: it cannot be waited for just now, as while a stream is captured.
         """
         ...
 
@@ -189,16 +186,3 @@ class WorkerDevice(Protocol):
             streamed_bytes: Of contents that are read one after the other, and so evict each other.
         """
         ...
-
-
-def fault_in(error: BaseException) -> str | None:
-    """What a device's runtime says of a fault, without its advice on debugging; None for other errors.
-
-    >>> fault_in(RuntimeError("CUDA error: an illegal memory access was encountered"))
-    'an illegal memory access was encountered'
-    >>> fault_in(RuntimeError("shape mismatch")) is None
-    True
-    """
-    first = str(error).strip().partition("\n")[0]
-    is_fault = isinstance(error, RuntimeError) and first.startswith("CUDA error: ")
-    return first.removeprefix("CUDA error: ").strip() if is_fault else None

@@ -51,6 +51,8 @@ class DriverCallFailed(MachineError):
     def __init__(self, function: str, status: int, text: str) -> None:
         super().__init__(f"{function} gives {text} (error {status} of NVIDIA's driver).")
         self.status = status
+        self.text = text
+        """The status in the driver's own words."""
 
 
 class Driver:
