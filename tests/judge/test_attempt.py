@@ -10,12 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.judge.scripted_means import LateExecutor, ScriptedPool, ScriptedReference, scripted_means
+from tests.judge.scripted_means import (
+    LateExecutor,
+    ScriptedCandidate,
+    ScriptedPool,
+    ScriptedReference,
+    scripted_means,
+)
 
 from cuda_gym.core.findings import Build, Findings, Outcome
 from cuda_gym.core.task import Submission, Task
 from cuda_gym.errors import UnsupportedOnDevice
 from cuda_gym.judge.attempt import Attempt
+from cuda_gym.judge.sandbox.candidate_faults import NoMemoryLeft
+from cuda_gym.judge.sandbox.open_reference import DeviceMemory
 
 BUILD = Build(key="k", library="/l.so", toolchain="nvcc", build_s=0.0, cached=True)
 COMPILED = Findings(outcome=None, summary="Compiled.", build=BUILD)
@@ -110,3 +118,52 @@ def test_after_a_check_of_memory_the_reference_rests_whatever_came_of_it(
     attempt.check_memory(COMPILED)
     assert attempt.findings.outcome is outcome
     assert pool.only_reference.rested == 1
+
+
+class FullReference(ScriptedReference):
+    """Sees a device of 100 bytes, of which somebody holds most until the candidate is gone, or for ever."""
+
+    def __init__(self, candidate: ScriptedCandidate, *, free: int, held_by_others: bool) -> None:
+        super().__init__()
+        self._candidate = candidate
+        self._free = free
+        self._held_by_others = held_by_others
+
+    def probe(self) -> DeviceMemory:
+        is_free = self._candidate.is_closed and not self._held_by_others
+        return DeviceMemory(free=100 if is_free else self._free, total=100)
+
+
+class LackingCandidate(ScriptedCandidate):
+    """Says that there is no memory left."""
+
+    def load(self, message: Any, **_: Any) -> Any:
+        raise NoMemoryLeft("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+
+@pytest.mark.parametrize(
+    ("free", "held_by_others", "outcome"),
+    [
+        (3, True, Outcome.MACHINE_ERROR),
+        (3, False, Outcome.RUNTIME_ERROR),
+        (60, True, Outcome.RUNTIME_ERROR),
+    ],
+)
+def test_who_says_that_no_memory_is_left_is_believed_where_others_are_seen_to_hold_it(
+    free: int,
+    held_by_others: bool,
+    outcome: Outcome,
+    tmp_path: Path,
+    scale_task: Task,
+    scale_submission: Submission,
+) -> None:
+    pool, candidate, ahead = ScriptedPool(), LackingCandidate(), LateExecutor()
+    ahead.may_begin.set()
+    any_pool: Any = pool
+    any_pool.fork = lambda: candidate
+    pool.only_reference = FullReference(candidate, free=free, held_by_others=held_by_others)
+    attempt = Attempt(scale_task, scale_submission, scripted_means(pool, ahead, tmp_path))
+    attempt.run(COMPILED)
+    assert attempt.findings.outcome is outcome
+    told = "submission does not hold the others" if outcome is Outcome.MACHINE_ERROR else "2.00 GiB"
+    assert told in attempt.findings.summary

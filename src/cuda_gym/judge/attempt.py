@@ -29,9 +29,9 @@ from cuda_gym.judge.head_start import HeadStart
 from cuda_gym.judge.means import Means
 from cuda_gym.judge.profiling.audits import audited_calls
 from cuda_gym.judge.races import race_alone
-from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped
+from cuda_gym.judge.sandbox.candidate_faults import CandidateCrash, DeviceStopped, NoMemoryLeft
 from cuda_gym.judge.sandbox.conditions import isolation_of
-from cuda_gym.judge.sandbox.device_memory import require_memory
+from cuda_gym.judge.sandbox.device_memory import require_memory, require_not_others
 from cuda_gym.judge.sandbox.loading import load_message
 from cuda_gym.judge.sandbox.match import Match
 from cuda_gym.judge.sandbox.messages import Loaded, Tree
@@ -100,6 +100,9 @@ class Attempt:
                     self._run(reference, races=races, counters=counters)
                 except OutOfDeviceMemory as error:
                     require_memory(reference, self._candidate, lacking=error)
+                except NoMemoryLeft:
+                    require_not_others(reference, self._candidate)
+                    raise
                 except (CandidateCrash, CandidateTimeout, DeviceStopped) as error:
                     self._conclude_error(error)
                     # A device that does not work any more is the next one's trouble, not this one's.

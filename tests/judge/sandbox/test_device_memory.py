@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cuda_gym.errors import CandidateError, MachineError, OutOfDeviceMemory
-from cuda_gym.judge.sandbox.device_memory import require_memory
+from cuda_gym.judge.sandbox.device_memory import require_memory, require_not_others
 from cuda_gym.judge.sandbox.open_reference import DeviceMemory
 
 TOTAL = 24 << 30
@@ -69,3 +69,17 @@ def test_where_nobody_counts_nobody_is_asked() -> None:
     machine.counts = False
     require(machine)
     assert not machine.is_gone
+
+
+@pytest.mark.parametrize(("candidate", "others"), [(0.97, 0.0), (0.3, 0.3)])
+def test_who_lacks_memory_has_to_answer_for_it_where_nobody_else_is_seen_to_hold_it(
+    candidate: float, others: float
+) -> None:
+    machine: Any = Machine(candidate=candidate, others=others)
+    require_not_others(machine, machine)
+
+
+def test_who_lacks_memory_that_somebody_else_holds_answers_for_nothing() -> None:
+    machine: Any = Machine(candidate=0.1, others=0.88)
+    with pytest.raises(MachineError, match="does not hold the others"):
+        require_not_others(machine, machine)

@@ -6,11 +6,13 @@ memory is free again.
 
 from __future__ import annotations
 
-from cuda_gym.errors import CandidateError, MachineError, OutOfDeviceMemory
+import contextlib
+
+from cuda_gym.errors import CandidateError, MachineError, OutOfDeviceMemory, WorkerLost
 from cuda_gym.judge.sandbox.open_reference import OpenReference
 from cuda_gym.judge.sandbox.workers import CandidateWorker
 
-__all__ = ["require_memory"]
+__all__ = ["require_memory", "require_not_others"]
 
 _LEAST_FREE = 0.05
 """Of a device: where less is free, somebody holds too much, and it is found out who."""
@@ -57,3 +59,15 @@ def require_memory(
         f"Only {before.free:,} of the device's {before.total:,} bytes of memory are free, and the "
         "submission does not hold the others. End what else uses the device."
     )
+
+
+def require_not_others(reference: OpenReference, candidate: CandidateWorker | None) -> None:
+    """Let pass who has said that there was no memory left, unless somebody else is seen to hold it.
+
+    What a candidate says is a claim; how much is free is not. Only where that is nearly nothing, it is ended.
+
+    Raises:
+        MachineError: there is too little, and it was somebody else.
+    """
+    with contextlib.suppress(CandidateError, WorkerLost):
+        require_memory(reference, candidate)
