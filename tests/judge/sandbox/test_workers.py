@@ -95,6 +95,16 @@ def test_a_fault_of_the_device_is_told_with_what_to_do(
         candidate.rest(deadline_s=1.0)
 
 
+def test_a_fault_that_no_kernel_does_is_told_with_what_shows_the_state_of_the_gpu(
+    worker: tuple[CandidateWorker, Channel],
+) -> None:
+    candidate, said = worker
+    said.send(Opened(trouble=""))
+    said.send(Failed(kind="fault", message="uncorrectable ECC error encountered, in forward"))
+    with pytest.raises(DeviceStopped, match=r"ECC error encountered, in forward.*`nvidia-smi`"):
+        candidate.rest(deadline_s=1.0)
+
+
 def test_a_process_finds_out_that_there_is_no_such_device_before_it_loads_anything(
     pool: WorkerPool,
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from cuda_gym.errors import AgentError, CandidateError, Refused, WrongOutput
 from cuda_gym.judge.sandbox.code_from_outside import refuse_closed_code
+from cuda_gym.judge.sandbox.device_faults import REMEDY, lost_device
 from cuda_gym.judge.sandbox.messages import CodeRange, Ended
 
 __all__ = [
@@ -34,9 +35,11 @@ class DeviceStopped(CandidateError):
     """The device stopped a kernel; nothing more can be run in that process."""
 
     def __init__(self, fault: str) -> None:
+        which_line = "verify(check='memory') tells which line, where a checker is installed."
+        no_kernel = f"Hardly a kernel does that; the GPU or its driver may fail: {REMEDY}"
         super().__init__(
             f"The GPU stopped a kernel of the submission: {fault}. "
-            "verify(check='memory') tells which line, where a checker is installed."
+            f"{no_kernel if lost_device(fault) else which_line}"
         )
 
 

@@ -16,6 +16,7 @@ from cuda_gym.judge.toolchains.cuda_driver import DriverCallFailed
 from cuda_gym.judge.verification.allocation import is_out_of_memory
 
 __all__ = [
+    "REMEDY",
     "DeviceFault",
     "fault_during",
     "fault_in",
