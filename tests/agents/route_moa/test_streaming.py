@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -11,6 +12,7 @@ from cuda_gym.agents.route_moa.answers import Answer
 from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights
+from cuda_gym.agents.route_moa.ranking import Budget
 from cuda_gym.errors import ModelUnavailable
 from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message
 from cuda_gym.models.scripted import ScriptedModel
@@ -96,6 +98,41 @@ def test_a_stream_that_ends_without_its_completion_is_an_error_and_no_beginning_
         next(stream)
     assert caught.value.bill.lines[-1].billed_for == "failed"
     assert caught.value.bill.lines[-1].usage.completion_tokens == 1
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_model_that_hangs_is_left_behind_with_its_prompt_and_its_words_on_the_bill(
+    begins: bool,
+) -> None:
+    end = threading.Event()
+
+    class Hangs(ScriptedModel):
+        def stream(
+            self, messages: Sequence[Message], *, limits: Limits = DEFAULT_LIMITS
+        ) -> Iterator[str | Completion]:
+            if begins:
+                yield "Nice it"
+            end.wait(30)
+
+    crowd = Crowd({name: One(says=[name, "Nice"], latency_s=0.0) for name in "ab"})
+    crowd.scripted["a"] = Hangs("a", ["a"])
+    plan = MixturePlan(max_layers=1, limits=Limits(timeout_s=0.05), budget=Budget(usd=1.0))
+    one = crowd.mixture(plan, PosteriorWeights(agreement=1.0))
+    if begins:
+        with pytest.raises(
+            NoAnswer, match="a broke off after 7 characters: it was not done"
+        ) as got:
+            streamed(one)
+        failed = got.value.bill.lines[-1]
+    else:
+        pieces, answer = streamed(one)
+        assert (pieces, answer.route.aggregator) == (["Nice"], "b")
+        failed = answer.route.bill.lines[-2]
+    assert (failed.model, failed.billed_for) == ("a", "failed")
+    assert failed.usage.prompt_tokens > 0
+    assert failed.usage.completion_tokens == (3 if begins else 0)
+    assert not end.is_set()
+    end.set()
 
 
 def test_what_breaks_off_before_anything_was_passed_on_is_billed_and_replaced() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.agents.route_moa.crews import DOWN, QUERY, Crowd, One
 from tests.agents.route_moa.test_calls import Canned, ask
-from tests.models.openai_server import says, serve
+from tests.models.openai_server import Reply, Request, says, serve
 
 from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
@@ -91,6 +91,28 @@ def test_a_call_that_is_left_behind_ends_with_its_connection(
         endpoint.close()
     assert "did not end either" in called.failed["late"]
     assert [one.model for one in called.completions] == ["b"]
+
+
+def test_a_stream_that_nobody_reads_on_ends_with_its_connection() -> None:
+    def one(request: Request) -> Reply:
+        return says("so on and on", pieces=2, between_s=0.3 if request.is_stream else 0.0)
+
+    with serve(one) as (base_url, _), serve([says("Nice")]) as (other_url, _):
+        endpoints = {
+            name: OpenAIModel(name, url, None, PRICES)
+            for name, url in {"on": base_url, "other": other_url}.items()
+        }
+        crowd = Crowd({name: One(prior=prior) for name, prior in {"on": 0.9, "other": 0.5}.items()})
+        plan = MixturePlan(max_layers=1, exit_posterior=1.0)
+        mixture = Mixture(crowd.roster, endpoints, crowd, weights=AGREEMENT_ALONE, plan=plan)
+        before = set(threading.enumerate())
+        pieces = mixture.stream(QUERY)
+        assert next(pieces) == "so on "
+        assert "route_moa streams on" in {one.name for one in threading.enumerate()}
+        getattr(pieces, "close")()  # noqa: B009
+        assert alive(before) == []
+        for endpoint in endpoints.values():
+            endpoint.close()
 
 
 def test_an_error_that_ends_a_layer_ends_its_other_calls() -> None:

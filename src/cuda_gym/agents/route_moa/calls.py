@@ -25,12 +25,12 @@ from cuda_gym.agents.route_moa.underway import Underway
 from cuda_gym.errors import ModelError, ModelUnavailable
 from cuda_gym.models.model import Completion, Limits, Usage
 
-__all__ = ["NOTHING", "Called", "NoAnswer", "call_side_by_side", "usage_of"]
+__all__ = ["GRACE_S", "NOTHING", "Called", "NoAnswer", "call_side_by_side", "usage_of"]
 
 NOTHING = Usage(prompt_tokens=0, completion_tokens=0)
 """What a call used that was refused."""
 
-_GRACE_S = 0.1
+GRACE_S = 0.1
 """A model ends its call in time and says why; only one that does not is left behind. So long its end is waited for, too."""
 
 
@@ -121,7 +121,7 @@ class _Running:
     @property
     def seconds_left(self) -> float:
         """Until it is left behind."""
-        return self.started + self.limits.timeout_s + _GRACE_S - time.perf_counter()
+        return self.started + self.limits.timeout_s + GRACE_S - time.perf_counter()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +183,7 @@ class _Asking:
         self._ledger.hold(-self._held_usd)
         for running in self.running.values():
             running.underway.end()
-        end = time.perf_counter() + _GRACE_S
+        end = time.perf_counter() + GRACE_S
         for underway in self._begun:
             underway.join(max(0.0, end - time.perf_counter()))
 
@@ -251,7 +251,7 @@ class _Asking:
         except ModelError as error:
             return _failed(error, running)
         failure = ""
-        if completion.latency_s > limits.timeout_s + _GRACE_S:
+        if completion.latency_s > limits.timeout_s + GRACE_S:
             failure = f"took {completion.latency_s:.1f} s of {limits.timeout_s:.1f} s"
         elif not self._answer_in(completion.text):
             failure = f"said nothing ({completion.finish_reason})"

@@ -1,25 +1,26 @@
 """One call that is streamed, of the best model that answers.
 
-Covered: a model that fails before its first word, or says nothing, is replaced by the next in rank; white space
-before the first word is left out; scores are taken off, see `scoreless`; every call is billed, one that broke off with
-what it had said.
-Not covered: a model that breaks off after its first word; that is an error. One that hangs, and does not keep its own
-time limit: whoever reads the stream waits for it.
+Covered: a model that fails before its first word, or says nothing, is replaced by the next in rank, and so is one that
+does not keep its time limit; white space before the first word is left out; scores are taken off, see `scoreless`; every
+call is billed, one that broke off with what it had said; a call that nobody reads any more is ended.
+Not covered: a model that breaks off after its first word; that is an error. How a model that hangs is ended, see `feed`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 
 from cuda_gym.agents.route_moa.bill import BilledFor, BillLine, line_of
-from cuda_gym.agents.route_moa.calls import NOTHING, NoAnswer, usage_of
+from cuda_gym.agents.route_moa.calls import GRACE_S, NOTHING, NoAnswer, usage_of
+from cuda_gym.agents.route_moa.feed import Feed, NothingYet
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import most_tokens
 from cuda_gym.agents.route_moa.scoreless import Scoreless
 from cuda_gym.errors import ModelError, ModelUnavailable
-from cuda_gym.models.model import Completion, Usage
+from cuda_gym.models.model import Completion, Limits, Usage
 
 __all__ = ["stream_one"]
 
@@ -39,22 +40,27 @@ def stream_one(
             continue
         heard: list[str] = []
         said: list[str] = []
+        limits = call.within(ledger.left.usd, ledger.left.seconds)
         started = time.perf_counter()
         try:
-            for item in _pieces(call, ledger, heard):
-                if isinstance(item, Completion):
-                    ledger.pass_time(item.latency_s)
-                    ledger.add(line_of(item, billed_for if said else "failed"))
-                    if said:
-                        yield replace(item, text="".join(said))
-                        return
-                    break
-                said.append(item)
-                yield item
+            with closing(_pieces(call, limits, heard)) as pieces:
+                for item in pieces:
+                    if isinstance(item, Completion):
+                        ledger.pass_time(item.latency_s)
+                        ledger.add(line_of(item, billed_for if said else "failed"))
+                        if said:
+                            yield replace(item, text="".join(said))
+                            return
+                        break
+                    said.append(item)
+                    yield item
         except ModelError as error:
             measured_s = time.perf_counter() - started
             ledger.pass_time(measured_s if error.latency_s is None else error.latency_s)
-            ledger.add(_failed(call, error, "".join(heard)))
+            failed = _failed(call, error, "".join(heard))
+            ledger.add(failed)
+            if isinstance(error, _LeftBehind):
+                ledger.hold(call.cost_usd(limits.max_tokens) - failed.cost_usd)
             if said:
                 raise NoAnswer(
                     f"{call.entry.name} broke off after {len(''.join(said)):,} characters: {error}",
@@ -62,33 +68,54 @@ def stream_one(
                 ) from error
 
 
-def _pieces(call: Call, ledger: Ledger, heard: list[str]) -> Iterator[str | Completion]:
+class _LeftBehind(ModelUnavailable):
+    """It goes on, and nobody knows what it will have used."""
+
+
+def _pieces(call: Call, limits: Limits, heard: list[str]) -> Generator[str | Completion]:
     """Of one call, from the first word on, and then its completion; whatever arrives is added to what was heard."""
-    left = ledger.left
     reply = Scoreless()
     has_begun = False
-    limits = call.within(left.usd, left.seconds)
-    for item in call.model.stream(call.prompt.messages, limits=limits):
-        if isinstance(item, str):
-            heard.append(item)
-            text = reply.add(item)
-        else:
-            text = reply.rest()
-        if text := text if has_begun else text.lstrip():
-            has_begun = True
-            yield text
-        if isinstance(item, Completion):
-            yield item
-            return
+    with closing(_in_time(call, limits)) as items:
+        for item in items:
+            if isinstance(item, str):
+                heard.append(item)
+                text = reply.add(item)
+            else:
+                text = reply.rest()
+            if text := text if has_begun else text.lstrip():
+                has_begun = True
+                yield text
+            if isinstance(item, Completion):
+                yield item
+                return
     raise ModelUnavailable(
         f"{call.entry.name} ended its stream without a Completion, so that nobody knows whether that was all; "
         "the stream of a Model ends with one."
     )
 
 
+def _in_time(call: Call, limits: Limits) -> Generator[str | Completion]:
+    """What a call gives, as long as it keeps its time limit."""
+    end = time.perf_counter() + limits.timeout_s + GRACE_S
+    feed = Feed(
+        lambda: call.model.stream(call.prompt.messages, limits=limits),
+        name=f"route_moa streams {call.entry.name}",
+    )
+    try:
+        while (item := feed.next(end - time.perf_counter())) is not None:
+            yield item
+    except NothingYet:
+        late = _LeftBehind(f"it was not done in {limits.timeout_s:.1f} s, and did not end either")
+        late.latency_s = limits.timeout_s
+        raise late from None
+    finally:
+        feed.end(GRACE_S)
+
+
 def _failed(call: Call, error: ModelError, heard: str) -> BillLine:
     usage = usage_of(error)
-    if heard.strip() and usage == NOTHING:
+    if usage == NOTHING and (heard.strip() or isinstance(error, _LeftBehind)):
         usage = Usage(
             prompt_tokens=call.prompt.tokens,
             completion_tokens=most_tokens(heard),

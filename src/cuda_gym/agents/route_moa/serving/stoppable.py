@@ -8,20 +8,17 @@ no program from ending, to its next piece or its end.
 from __future__ import annotations
 
 import contextlib
-import queue
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, final
 
+from cuda_gym.agents.route_moa.feed import Feed, NothingYet
 from cuda_gym.errors import ModelUnavailable
-from cuda_gym.models.deadline import Ending
 from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model
 
 __all__ = ["Stoppable"]
 
 _POLL_S = 0.05
-
-_Item = str | Completion | BaseException | None
 
 
 @final
@@ -76,50 +73,22 @@ class Stoppable:
         self, call: Callable[[], Iterator[str | Completion]]
     ) -> Iterator[str | Completion]:
         """What a call gives, made in a thread of its own, until it is stopped or nobody reads on."""
-        ending = Ending()
-        self._check(ending)
-        items: queue.SimpleQueue[_Item] = queue.SimpleQueue()
-        arguments = (call, items, ending)
-        name = f"call of {self.name}"
-        threading.Thread(target=_feed, args=arguments, name=name, daemon=True).start()
+        self._check(is_over=False)
+        feed = Feed(call, name=f"call of {self.name}")
         try:
-            while (item := self._next(items, ending)) is not None:
-                if isinstance(item, BaseException):
-                    raise item
+            while (item := self._next(feed)) is not None:
                 yield item
         finally:
-            ending.end()
+            feed.end()
 
-    def _next(self, items: queue.SimpleQueue[_Item], ending: Ending) -> _Item:
+    def _next(self, feed: Feed) -> str | Completion | None:
         while True:
-            self._check(ending)
-            try:
-                return items.get(timeout=_POLL_S)
-            except queue.Empty:
-                continue
+            self._check(is_over=feed.is_over)
+            with contextlib.suppress(NothingYet):
+                return feed.next(_POLL_S)
 
-    def _check(self, ending: Ending) -> None:
-        if self._stop.is_set() or ending.is_over:
+    def _check(self, *, is_over: bool) -> None:
+        if self._stop.is_set() or is_over:
             raise ModelUnavailable(
                 f"{self.name} is not called any more: nobody waits for the answer."
             )
-
-
-def _feed(
-    call: Callable[[], Iterator[str | Completion]], items: queue.SimpleQueue[_Item], ending: Ending
-) -> None:
-    try:
-        with ending, contextlib.closing(_closable(call())) as pieces:
-            for item in pieces:
-                items.put(item)
-                if ending.is_over:
-                    break
-    except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
-        items.put(error)
-    finally:
-        items.put(None)
-
-
-def _closable(items: Iterator[str | Completion]) -> Generator[str | Completion]:
-    """Whatever yields them, they come from a generator: what that holds is let go of with it."""
-    yield from items
