@@ -78,6 +78,14 @@ def test_a_closed_end_is_told(ends: tuple[Channel, Channel]) -> None:
         ends[0].send(Reply(value=None))
 
 
+def test_an_end_that_was_closed_here_is_told_to_whoever_reads_from_it(
+    ends: tuple[Channel, Channel],
+) -> None:
+    ends[0].hang_up()
+    with pytest.raises(ChannelClosed):
+        ends[0].receive(Reply, deadline=time.monotonic() + 5)
+
+
 def test_a_message_that_would_be_too_long_is_not_read(ends: tuple[Channel, Channel]) -> None:
     raw(ends[1], struct.pack(">IB", MAX_FRAME_BYTES + 1, 0))
     with pytest.raises(ProtocolError, match="at most"):

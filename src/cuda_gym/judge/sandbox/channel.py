@@ -129,11 +129,15 @@ class Channel:
         data = bytearray()
         descriptors: tuple[int, ...] = ()
         while len(data) < length:
-            self._wait(deadline, drains)
             try:
+                self._wait(deadline, drains)
                 chunk, fds, _, _ = _recv(self._socket, length - len(data))
-            except ConnectionError as error:
-                raise ChannelClosed(f"The other side is gone: {error}.") from error
+            except (OSError, ValueError) as error:
+                if isinstance(error, ConnectionError):
+                    raise ChannelClosed(f"The other side is gone: {error}.") from error
+                if self.fileno() < 0:
+                    raise ChannelClosed("This side was closed meanwhile.") from error
+                raise
             descriptors += fds
             if not chunk:
                 raise ChannelClosed("The other side is gone.")
