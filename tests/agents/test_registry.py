@@ -41,6 +41,11 @@ class Nameless:
         return Action("")
 
 
+class Demanding(Mine):
+    def __init__(self, seed, ask, *, model, size=3, **more):
+        super().__init__("")
+
+
 number = 3
 """
 
@@ -80,7 +85,8 @@ def test_a_class_in_a_file_is_given_what_it_asks_for(mine: Path) -> None:
     [
         ("scriptd", r"no agent 'scriptd'\. Did you mean 'scripted'\? Agents are scripted, random"),
         ("", r"no agent ''\. Agents are"),
-        ("mine.py", r"no agent 'mine\.py'\..*path/to/file\.py:ClassName"),
+        ("mine.py", r"no agent 'mine\.py'\. Name the class .*path/to/file\.py:ClassName"),
+        ("{mine}:Demanding", r"Demanding in .* its constructor wants ask, model, and only task_id"),
         ("gone.py:Mine", r"no file 'gone\.py'"),
         ("{mine}:Mne", r"no class 'Mne'\. Did you mean 'Mine'\?"),
         ("{mine}:number", r"no class 'number'"),

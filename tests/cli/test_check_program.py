@@ -58,6 +58,7 @@ def test_a_clean_program_ends_with_its_own_status(
     assert check(program, barrier="__syncthreads();") == 0
     assert "the memory check found nothing" in capsys.readouterr().out
     assert check(program, barrier="__syncthreads();", status=7) == 7
+    assert "found nothing. But the program ended with status 7." in capsys.readouterr().out
 
 
 def test_the_document_holds_everything(program: Path, capsys: pytest.CaptureFixture[str]) -> None:

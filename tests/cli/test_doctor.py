@@ -33,7 +33,7 @@ def test_without_a_compiler_no_episode_can_be_played_and_the_remedy_is_shown(
     monkeypatch.setenv("CUDA_GYM_CXX", "no-such-compiler")
     assert main(["doctor", "--device", "cpu"]) == 3
     said = capsys.readouterr().out
-    assert "No episode can be played on cpu yet" in said
+    assert "No episode can be played on cpu yet. Missing: compiler for cpu" in said
     assert "no-such-compiler" in said
     assert "-> Correct it, or unset it" in said
     assert "\x1b" not in said

@@ -14,7 +14,7 @@ from cuda_gym.cli.exit_codes import ExitCode
 from cuda_gym.cli.main import main
 from cuda_gym.judge.sandbox.limits import descendants
 
-VERBS = ("demo", "doctor", "tasks", "play", "show", "judge", "run", "serve")
+VERBS = ("demo", "doctor", "tasks", "play", "show", "judge", "run", "check", "serve")
 SOLUTIONS = Path(__file__).parents[2] / "src" / "cuda_gym" / "agents" / "solutions"
 PROGRAM = (sys.executable, "-m", "cuda_gym")
 
@@ -27,6 +27,7 @@ def test_help_names_every_verb_and_every_exit_code(
     told = capsys.readouterr().out
     assert all(f" {verb} " in told for verb in VERBS)
     assert all(f"\n- {code} " in told for code in (0, 1, 2, 3, 4, 130))
+    assert len(told.splitlines()) < 30
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -47,7 +48,12 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("typed", "code", "told"),
     [
-        (["tsks"], 2, "tasks"),
+        (["tsks"], 2, "There is no verb 'tsks'. Did you mean 'tasks'?"),
+        (["play", "--seed", "None"], 2, "--seed INT"),
+        (["play", "--max-turn", "3"], 2, "--max-turns INT"),
+        (["judge", "core/softmax"], 2, "FOLDER"),
+        (["play", "--keep", "/proc/none"], 2, "--keep: The folder '/proc/none' cannot be made"),
+        (["demo", "--keep", __file__], 2, "cannot be made or written: File exists"),
         (["play", "--max-turns", "many"], 2, "--max-turns"),
         (["play", "--max-turns", "0"], 2, "--max-turns is at least 1; got 0"),
         (["play", "--episodes", "0"], 2, "--episodes is at least 1"),
@@ -57,6 +63,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
         (["play", "--device", "cuda:99"], 3, "There is no cuda:99"),
         (["play", "--task", "core/softmx"], 4, "Did you mean 'core/softmax'"),
         (["demo", "--task", "core/softmx"], 4, "Did you mean 'core/softmax'"),
+        (["play", "--task", "core"], 4, "There is no task 'core', but a suite of that name."),
         (["tasks", "cor"], 4, "Did you mean 'core'"),
         (["judge", "core/softmx", "."], 4, "Did you mean 'core/softmax'"),
         (["judge", "core/softmax", "/no/such/folder"], 2, "'/no/such/folder' cannot be opened"),
@@ -78,6 +85,33 @@ def test_with_json_an_error_is_one_document_too(capsys: pytest.CaptureFixture[st
     assert error["kind"] == "UnknownTask"
     assert error["exit_code"] == 4
     assert error["message"] in said.err.replace("\n", " ")
+
+
+@pytest.mark.parametrize("typed", [["judge", "--json"], ["play", "--jso", "--json"]])
+def test_with_json_an_option_that_makes_no_sense_is_a_document_of_plain_words(
+    typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(typed) == 2
+    said = capsys.readouterr()
+    error = json.loads(said.out)["error"]
+    assert (error["kind"], error["exit_code"]) == ("UsageError", 2)
+    assert error["message"].endswith(f"\n`cuda-gym {typed[0]} --help` lists what there is.")
+    assert not set(said.err) & set("│╭╰─\x1b")
+
+
+def test_an_interruption_while_the_program_is_loaded_gets_no_traceback() -> None:
+    program = (
+        "import sys, importlib.abc\n"
+        "class Interrupts(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'cuda_gym.cli.main':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+        "from cuda_gym.__main__ import main\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")
 
 
 def test_the_command_line_never_has_torch_and_help_has_not_even_rich() -> None:

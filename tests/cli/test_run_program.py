@@ -72,9 +72,10 @@ def test_a_program_that_does_not_end_is_stopped_at_its_deadline(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("typed", "code", "told"),
     [
-        (["run", "no/such/file.cu"], 1, "cannot be read: No such file"),
+        (["run", "no/such/file.cu"], 2, "cannot be read: No such file"),
+        (["run", __file__], 2, "is no source file"),
         (["run", "x.cu", "--deadline-s", "0"], 2, "--deadline-s is more than 0; got 0"),
-        (["run"], 1, "name at least one .cu file"),
+        (["run"], 2, "name at least one .cu file"),
     ],
 )
 def test_what_cannot_be_run_is_told_with_a_remedy(
@@ -93,3 +94,11 @@ def test_torch_is_not_needed_to_run_a_program(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_file_without_a_main_is_told_what_to_put_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "kernel.cu").write_text("__global__ void kernel() {}\n")
+    assert main(["run", str(tmp_path / "kernel.cu")]) == 1
+    assert "name a file beside it that has one" in capsys.readouterr().err

@@ -146,6 +146,12 @@ def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
     assert {p.name for p in tmp_path.iterdir()} - {".lock"} == {"thesis.tex"}
 
 
+@pytest.mark.parametrize("path", ["/proc/none", f"{__file__}/below", __file__])
+def test_a_folder_that_cannot_be_had_is_no_agents_fault(path: str) -> None:
+    with pytest.raises(StorageError, match="cannot be made or written"):
+        Workspace(fixed=FIXED, start=START, path=Path(path))
+
+
 def test_a_temporary_folder_is_gone_after_closing_twice() -> None:
     workspace = Workspace(fixed=FIXED, start=START)
     path = workspace.path

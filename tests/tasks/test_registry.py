@@ -69,6 +69,12 @@ def test_a_file_of_another_ending_is_explained(tmp_path: Path) -> None:
         load_task(str(path))
 
 
+@pytest.mark.parametrize("name", ["core", "."])
+def test_a_suite_that_is_taken_for_a_task_is_explained(name: str) -> None:
+    with pytest.raises(UnknownTask, match=f"a suite of that name. `cuda-gym tasks {name}` lists"):
+        load_task(name)
+
+
 def test_a_folder_is_a_suite_that_serves_what_is_whole(tmp_path: Path) -> None:
     (tmp_path / "right.py").write_text(TASK)
     (tmp_path / "wrong.py").write_text("class Model(:\n")

@@ -41,11 +41,16 @@ def load_agent(spec: str, *, task_id: str, seed: int | None = None) -> Agent:
     if colon and path.endswith(".py"):
         return _from_file(Path(path), class_name, {"task_id": task_id, "seed": seed})
     if spec not in AGENTS:
+        if spec.endswith(".py"):
+            raise UnknownAgent(f"There is no agent {spec[:200]!r}. {_BEHIND}")
         raise UnknownAgent(
             f"There is no agent {spec[:200]!r}.{did_you_mean(spec, AGENTS)} "
             f"Agents are {', '.join(AGENTS)}, or path/to/file.py:ClassName."
         )
     return AGENTS[spec](task_id, seed)
+
+
+_BEHIND = "Name the class behind the colon: path/to/file.py:ClassName."
 
 
 def _from_file(path: Path, class_name: str, offers: Mapping[str, Any]) -> Agent:
@@ -63,9 +68,10 @@ def _from_file(path: Path, class_name: str, offers: Mapping[str, Any]) -> Agent:
         classes = [name for name, _ in inspect.getmembers(module, inspect.isclass)]
         raise UnknownAgent(
             f"{str(path)!r} has no class {class_name!r}.{did_you_mean(class_name, classes)} "
-            "Name the class behind the colon: path/to/file.py:ClassName."
+            f"{_BEHIND}"
         )
     parameters = inspect.signature(found).parameters
+    _check_constructor(f"{class_name} in {str(path)!r}", parameters, offers)
     agent = found(**{name: value for name, value in offers.items() if name in parameters})
     if not isinstance(agent, Agent):
         missing = [name for name in ("name", "reset", "act") if not hasattr(agent, name)]
@@ -74,3 +80,26 @@ def _from_file(path: Path, class_name: str, offers: Mapping[str, Any]) -> Agent:
             "An agent has `name`, `reset(observation)` and `act(observation) -> Action`."
         )
     return agent
+
+
+def _check_constructor(
+    who: str, parameters: Mapping[str, inspect.Parameter], offers: Mapping[str, Any]
+) -> None:
+    """Whether a class can be called with what is offered.
+
+    Raises:
+        UnknownAgent: it wants more.
+    """
+    starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    wanted = [
+        name
+        for name, parameter in parameters.items()
+        if parameter.default is parameter.empty
+        and parameter.kind not in starred
+        and (name not in offers or parameter.kind is inspect.Parameter.POSITIONAL_ONLY)
+    ]
+    if wanted:
+        raise UnknownAgent(
+            f"{who} cannot be made: its constructor wants {', '.join(wanted)}, and only "
+            f"{' and '.join(offers)} are given, by name. Give what else there is a default."
+        )

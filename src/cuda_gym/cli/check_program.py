@@ -27,7 +27,6 @@ class CheckProgram:
     A file without a `main` needs a small driver beside it: `cuda-gym check softmax.cu driver.cu`.
 
     Exit codes:
-
     - 0 nothing was found, and the program ended with 0
     - 1 something was found, or it does not compile
     - 2 what was typed makes no sense
@@ -59,6 +58,6 @@ class CheckProgram:
         for finding in findings:
             for line in finding_lines(finding):
                 screen.show_line(line)
-        screen.show_line(summary(findings))
+        screen.show_line(summary(findings, status=ran.status))
         screen.give({"status": ran.status, "findings": as_plain(findings)})
         return ExitCode.NOT_CORRECT if findings else ran.status

@@ -20,10 +20,9 @@ class Demo:
     """Play one episode and explain it. Takes a minute or two the first time.
 
     Exit codes:
-
     - 0 the Verdict is correct
     - 1 it is not
-    - 2 there is no such device, or no script for the task
+    - 2 there is no such device or folder, or no script for the task
     - 3 the machine failed, or there is nothing to judge with
     - 4 there is no such task
     """
@@ -39,6 +38,7 @@ class Demo:
         """Play it."""
         from cuda_gym.agents.registry import load_agent
         from cuda_gym.cli.devices import judge_of
+        from cuda_gym.cli.kept_folder import check_folder
         from cuda_gym.cli.story import Story
         from cuda_gym.cli.watch import play_watched
         from cuda_gym.envs.session import Session
@@ -49,6 +49,8 @@ class Demo:
         agent = load_agent("scripted", task_id=task.id)
         judge = judge_of(self.device)
         task = sized_for(task, judge.device)
+        if self.keep is not None:
+            check_folder(self.keep, task, judge.device)
         folder = self.keep or Path(tempfile.mkdtemp(prefix="cuda_gym-demo-"))
         session = Session(task, judge, workspace=folder)
         story = Story(screen, task, judge.device, max_turns=session.rules.max_turns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,10 +28,9 @@ class Doctor:
     """Try what an episode needs here, and say how to get what is missing.
 
     Exit codes:
-
     - 0 an episode can be played
     - 2 there is no device of that name
-    - 3 it cannot, or not before the remedies in red
+    - 3 it cannot, and what is missing is named
     """
 
     device: str = "auto"
@@ -55,10 +54,21 @@ class Doctor:
             f"[bold green]An episode can be played on {device}.[/] Begin with "
             f"[cyan]cuda-gym demo{option}[/]."
             if can_play
-            else f"[bold red]No episode can be played on {device} yet:[/] follow the remedies in red."
+            else f"[bold red]No episode can be played on {device} yet.[/] Missing: {_missing(checks)}. "
+            "Follow their remedies first."
         )
         screen.give({"can_play": can_play, "device": str(device), "checks": as_plain(checks)})
         return ExitCode.OK if can_play else ExitCode.MACHINE
+
+
+def _missing(checks: Sequence[Check]) -> str:
+    """What an episode needs and has not, the last row left out where there is more to say than that it failed."""
+    from cuda_gym.judge.sandbox.probes import CheckState
+
+    needed = [
+        check.what for check in checks if check.is_needed and check.state is not CheckState.OK
+    ]
+    return ", ".join(needed[:-1] or needed)
 
 
 def _checks(device: Device, screen: Screen) -> Iterator[Check]:

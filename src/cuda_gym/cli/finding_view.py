@@ -26,12 +26,17 @@ def finding_lines(finding: MemoryFinding) -> Iterator[Text]:
     yield Text()
 
 
-def summary(findings: Sequence[MemoryFinding]) -> Text:
-    """The last line.
+def summary(findings: Sequence[MemoryFinding], *, status: int = 0) -> Text:
+    """The last line, of a program that ended with a status.
 
     >>> summary([]).plain
     'No race, no stray access: the memory check found nothing.'
+    >>> summary([], status=3).plain
+    'No race, no stray access: the memory check found nothing. But the program ended with status 3.'
     """
+    if not findings and status:
+        nothing = summary(()).plain
+        return Text(f"{nothing} But the program ended with status {status}.", style="yellow")
     if not findings:
         return Text("No race, no stray access: the memory check found nothing.", style="green")
     kinds = list(dict.fromkeys(finding.kind for finding in findings))

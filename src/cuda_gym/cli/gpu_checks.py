@@ -26,6 +26,7 @@ from cuda_gym.judge.toolchains.toolkit import find_nvcc
 
 __all__ = ["gpu_checks"]
 
+_ON_CPU = "; not needed for the device `cpu`"
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
 
 
@@ -94,7 +95,7 @@ def _driver(gpus: tuple[Gpu, ...], *, is_needed: bool) -> Check:
     if is_needed:
         return _split(what, why_no_gpu(), is_needed=True)
     found = _split(what, why_no_gpu())
-    return _missing(what, f"{found.fact}; not needed for the device `cpu`", found.remedy)
+    return _missing(what, f"{found.fact}{_ON_CPU}", found.remedy)
 
 
 def _gpu(gpu: Gpu, *, is_needed: bool) -> Check:
@@ -126,7 +127,7 @@ def _torch(gpu: Gpu | None, *, is_needed: bool) -> Check:
     if build is None:
         return _missing(
             what,
-            "the torch that is installed is not built for CUDA",
+            f"the torch that is installed is not built for CUDA{'' if is_needed else _ON_CPU}",
             "Install a CUDA build of torch: pytorch.org tells the command.",
             is_needed=is_needed,
         )

@@ -21,7 +21,6 @@ class JudgeFolder:
     """Judge a folder: build, hidden draws, race against torch.compile.
 
     Exit codes:
-
     - 0 correct
     - 1 not correct, or a file of it is a link, a device or too large
     - 2 there is no such folder or device
@@ -32,8 +31,7 @@ class JudgeFolder:
     task: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="TASK")]
     """An id of `cuda-gym tasks`, or the path of a file in KernelBench's format."""
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
-    """With model_new.py and kernels/, or a single file that compiles its kernels with load_inline; it is
-    read, never written."""
+    """With model_new.py and kernels/, or a single file that compiles its kernels with load_inline. It is only read."""
     device: str = "auto"
     """`cpu`, `cuda`, `cuda:1`, ...; `auto` is the best that can be driven here."""
     explain: bool = False

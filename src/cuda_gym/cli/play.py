@@ -25,10 +25,9 @@ class Play:
     """Let an agent play episodes, and show them turn by turn.
 
     Exit codes, of several episodes the largest:
-
     - 0 every episode ended with a correct Verdict
     - 1 one did not
-    - 2 there is no such agent, device or reward
+    - 2 there is no such agent, device, reward or folder
     - 3 an episode is void, or there is nothing to judge with
     - 4 there is no such task
     """
@@ -57,6 +56,7 @@ class Play:
     def run(self, screen: Screen) -> ExitCode:
         """Play them."""
         from cuda_gym.cli.devices import judge_of
+        from cuda_gym.cli.kept_folder import check_folder
         from cuda_gym.tasks.registry import load_task
         from cuda_gym.tasks.sizes import sized_for
 
@@ -67,6 +67,8 @@ class Play:
         self._check_record()
         judge = judge_of(self.device)
         task = sized_for(task, judge.device)
+        for folder in filter(None, map(self._folder, range(self.episodes))):
+            check_folder(folder, task, judge.device)
         played = tuple(self._play(index, task, judge, screen) for index in range(self.episodes))
         screen.show(_summary(played))
         for episode in played:

@@ -23,7 +23,6 @@ class RunProgram:
     What stands behind `--` are the program's own arguments: `cuda-gym run saxpy.cu -- 1000 2.5`.
 
     Exit codes:
-
     - 0 the program ended with 0; any other status of its own is passed on
     - 1 it does not compile, or it uses what the cpu device has not
     - 2 what was typed makes no sense

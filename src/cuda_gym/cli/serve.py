@@ -41,7 +41,6 @@ class Serve:
     Only 127.0.0.1 is listened on. Every answer has its bill and its route.
 
     Exit codes:
-
     - 0 does not occur: it serves until it is interrupted
     - 2 an option, the roster or the scorer makes no sense, or the port is taken
     - 3 a package is missing

@@ -22,7 +22,6 @@ class Show:
     """Show an episode that `cuda-gym play --record` has kept.
 
     Exit codes:
-
     - 0 shown
     - 2 there is no such file or episode, or a line of it is no episode
     """

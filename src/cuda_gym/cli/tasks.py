@@ -26,7 +26,6 @@ class ListTasks:
     """List the tasks of a suite, or of all suites that are here, and what in it is no task.
 
     Exit codes:
-
     - 0 listed
     - 2 there is no device of that name
     - 4 there is no such suite

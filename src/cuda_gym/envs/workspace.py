@@ -75,7 +75,7 @@ class Workspace:
         """What a workspace holds before anyone wrote into it."""
         self._remove: weakref.finalize[..., Workspace] | None = None
         self._fixed = {name: _bytes(text) for name, text in fixed.items()}
-        with _storage(str(path or tempfile.gettempdir())):
+        with _opened(str(path or tempfile.gettempdir())):
             if path is None:
                 self.path = Path(tempfile.mkdtemp(prefix="cuda_gym-"))
                 # Forgotten workspaces go too: with the object, at the latest with the interpreter.
@@ -273,6 +273,18 @@ def _remove_if_ours(path: Path, owner: int) -> None:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[None]:
+    """A folder that cannot be had is no agent's fault, whatever the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"The folder {shown(path)} cannot be made or written: {error.strerror}. "
+            "Give one that can."
+        ) from error
 
 
 @contextmanager

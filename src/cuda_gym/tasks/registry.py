@@ -44,6 +44,11 @@ def load_task(id_or_path: str) -> Task:
             f"There is no task {id_or_path!r}, but a file of that name. "
             "A file is a task where its name ends in .py."
         )
+    if id_or_path in list_suites() or os.path.isdir(id_or_path):  # noqa: PTH112 (as above)
+        raise UnknownTask(
+            f"There is no task {id_or_path!r}, but a suite of that name. "
+            f"`cuda-gym tasks {id_or_path}` lists its tasks."
+        )
     hint = did_you_mean(id_or_path, core, however_far=True)
     raise UnknownTask(
         f"There is no task {id_or_path[:200]!r}.{hint} `cuda-gym tasks` lists all of them."
