@@ -156,10 +156,13 @@ def _skill_table(argument: str, page: str) -> str:
 
 def _result_table(argument: str, page: str) -> str:
     del argument, page
-    rows = [
-        (f"[{_title(path)}]({path.name})", _code(f"benchmarks/{path.stem}.py")) for path in RESULTS
-    ]
+    rows = [(f"[{_title(path)}]({path.name})", _script(path.stem)) for path in RESULTS]
     return _table(("result", "measured by"), rows)
+
+
+def _script(result: str) -> str:
+    name = f"benchmarks/{result}.py"
+    return _code(name) if (ROOT / name).is_file() else "by hand, as the page says"
 
 
 def _result(argument: str, page: str) -> str:

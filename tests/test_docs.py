@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from tests.test_episode_record import episode
 
+from cuda_gym.agents.registry import load_agent
 from cuda_gym.core.episode import Action
+from cuda_gym.envs.actions import ToolCall, parse_action
 from cuda_gym.envs.skills import skills
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -17,6 +19,15 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 def python_of(page: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
+
+
+def test_the_agent_of_the_first_steps_can_be_played_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "my_agent.py"
+    path.write_text(python_of("first_steps.md")[0])
+    agent = load_agent(f"{path}:MyAgent", task_id="core/softmax")
+    first = episode().first
+    agent.reset(first)
+    assert parse_action(agent.act(first).text).call == ToolCall("submit", {})
 
 
 def test_the_python_of_the_first_steps_runs() -> None:
