@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -12,6 +14,7 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionMessageParam
 from tests.agents.route_moa.serving.scripted_mixture import client_of, serving
+from tests.agents.route_moa.serving.test_server import soon
 from tests.models.openai_server import (
     Reply,
     Request,
@@ -53,7 +56,7 @@ def entry_of(name: str, base_url: str | None, *, usd: float = 1.0, **how: Any) -
 
 @contextmanager
 def mixture_of(
-    *scripts: Script, plan: MixturePlan | None = None
+    *scripts: Script, plan: MixturePlan | None = None, **how: Any
 ) -> Iterator[tuple[openai.OpenAI, list[Served]]]:
     """A client of a server of a mixture, and the endpoints of its models, of which the first is the cheapest."""
     with ExitStack() as stack:
@@ -71,7 +74,7 @@ def mixture_of(
             weights=AGREEMENT_ALONE,
             plan=plan or MixturePlan(),
         )
-        server = stack.enter_context(serving(opener))
+        server = stack.enter_context(serving(opener, **how))
         yield stack.enter_context(client_of(server)), served
 
 
@@ -207,6 +210,47 @@ def test_what_an_endpoint_used_before_it_failed_is_billed() -> None:
         ("b", Usage(prompt_tokens=11, completion_tokens=2)),
     ]
     assert [line.cost_usd for line in failed] == [pytest.approx(11e-6), pytest.approx(13e-6)]
+
+
+@pytest.mark.parametrize(
+    ("is_stream", "reads"), [(False, b""), (True, b""), (True, b'"content": "It"')]
+)
+def test_of_a_client_that_goes_away_the_log_tells_the_bill_and_no_call_goes_on(
+    is_stream: bool, reads: bytes
+) -> None:
+    def one(request: Request) -> Reply:
+        if "stand 2 answers" in str(request.body["messages"][0]):
+            aggregates.set()
+            return says("It is Paris." * 4, pieces=24, between_s=0.2 if reads else 60.0)
+        return says("Paris")
+
+    def calls() -> list[str]:
+        names = [thread.name for thread in threading.enumerate()]
+        return [name for name in names if name.endswith("model-0")]
+
+    aggregates, lines = threading.Event(), list[str]()
+    body = json.dumps({"model": "routemoa", "messages": QUESTION, "stream": is_stream}).encode()
+    plan = MixturePlan(max_layers=1)
+    with mixture_of(one, [says("Lyon")], plan=plan, log=lines.append) as (client, served):
+        with socket.create_connection(("127.0.0.1", client.base_url.port or 0)) as line:
+            head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+            head += b"Content-Type: application/json\r\n"
+            line.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            assert aggregates.wait(20)
+            heard = b""
+            while reads not in heard:
+                heard += (piece := line.recv(1 << 16))
+                assert piece
+            assert calls()
+        assert soon(lambda: bool(lines))
+        assert soon(lambda: not calls())
+        aggregated = served[0].requests[-1].body["messages"]
+    told = re.fullmatch(r"the client went away after \$(\S+); nothing more is .*", lines[0])
+    assert told
+    prompt = sum(len(message["content"]) for message in aggregated) // 4
+    proposals = 18 * 1 + 18 * 2
+    assert float(told[1]) * 1e6 == pytest.approx(proposals + prompt, abs=2)
+    assert [len(at.requests) for at in served] == [2, 1]
 
 
 def test_a_question_longer_than_every_context_is_the_clients_error_and_calls_nobody() -> None:

@@ -260,7 +260,7 @@ def test_a_client_that_goes_away_ends_the_work_for_it(is_stream: bool) -> None:
             assert len(threads_of_a_server()) == 2
         assert held.was_stopped.wait(5)
         assert soon(lambda: not threads_of_a_server())
-    assert lines == ["the client went away; nothing more is called for it"]
+    assert lines == ["the client went away after $0.500000; nothing more is called for it"]
 
 
 def test_the_end_of_the_server_ends_answers_in_the_making_and_idle_connections() -> None:

@@ -17,7 +17,13 @@ from http import HTTPStatus
 from typing import Any, final
 
 from cuda_gym.agents.route_moa.answers import Answer
-from cuda_gym.agents.route_moa.serving.reply import ChatReply, error_document, status_of_error
+from cuda_gym.agents.route_moa.bill import Bill
+from cuda_gym.agents.route_moa.serving.reply import (
+    ChatReply,
+    bill_of,
+    error_document,
+    status_of_error,
+)
 from cuda_gym.agents.route_moa.serving.request import (
     MIXTURE,
     ChatRequest,
@@ -32,6 +38,8 @@ __all__ = ["ChatHandler"]
 
 _NAMES_OF_THIS_MACHINE = ("127.0.0.1", "localhost")
 _POLL_S = 0.05
+_PATIENCE_S = 1.0
+"""How long to wait for the bill of an answer that was left; calls of endpoints end at once."""
 
 
 @final
@@ -149,10 +157,12 @@ class ChatHandler(JsonWire):
                     return
             raise _server_failed()
         except CudaGymError as error:
-            self._service.log(f"no answer: {error}")
+            bill = bill_of(error) or work.left(_PATIENCE_S)
+            self._service.log(f"no answer{_spent(bill)}: {error}")
             raise
         except (ConnectionError, TimeoutError):
-            self._service.log("the client went away; nothing more is called for it")
+            bill = work.left(_PATIENCE_S)
+            self._service.log(f"the client went away{_spent(bill)}; nothing more is called for it")
             raise
         finally:
             work.stop()
@@ -230,6 +240,10 @@ def _server_failed() -> RequestError:
         status=HTTPStatus.INTERNAL_SERVER_ERROR,
         code="server_failed",
     )
+
+
+def _spent(bill: Bill | None) -> str:
+    return "" if bill is None else f" after ${bill.cost_usd:.6f}"
 
 
 def _log_line(answer: Answer, latency_s: float) -> str:

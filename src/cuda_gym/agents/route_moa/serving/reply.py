@@ -22,7 +22,7 @@ from cuda_gym.errors import (
     ModelUnavailable,
 )
 
-__all__ = ["ChatReply", "error_document", "status_of_error"]
+__all__ = ["ChatReply", "bill_of", "error_document", "status_of_error"]
 
 _CHUNK = "chat.completion.chunk"
 
@@ -101,9 +101,15 @@ def error_document(error: CudaGymError) -> dict[str, Any]:
         "param": error.param if isinstance(error, RequestError) else None,
         "code": code,
     }
-    bill = getattr(error, "bill", None)
+    bill = bill_of(error)
     document: dict[str, Any] = {"error": told}
-    return document | {"bill": bill.as_plain()} if isinstance(bill, Bill) else document
+    return document if bill is None else document | {"bill": bill.as_plain()}
+
+
+def bill_of(ended: str | Answer | CudaGymError) -> Bill | None:
+    """What was spent, as far as this tells it."""
+    bill = ended.route.bill if isinstance(ended, Answer) else getattr(ended, "bill", None)
+    return bill if isinstance(bill, Bill) else None
 
 
 def _status_and_code(error: CudaGymError) -> tuple[HTTPStatus, str | None]:

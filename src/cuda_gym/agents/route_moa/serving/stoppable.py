@@ -1,8 +1,9 @@
 """A model whose calls end when nobody waits for them any more.
 
 Covered: no further call is made, whoever made one is free at once, and a call of an endpoint ends with its
-connection. Not covered: a model that is no endpoint and is slow; its call goes on in its own thread, which keeps
-no program from ending, to its next piece or its end.
+connection; it counts with its prompt and what had arrived, both estimated. Not covered: what an endpoint charges beyond
+that; a model that is no endpoint and is slow: its call goes on in its own thread, which keeps no program from ending,
+to its next piece or its end.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, final
 
 from cuda_gym.agents.route_moa.feed import Feed, NothingYet
 from cuda_gym.errors import ModelUnavailable
-from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model
+from cuda_gym.models.estimates import estimated_prompt_tokens, estimated_tokens
+from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message, Model, Usage
 
 __all__ = ["Stoppable"]
 
@@ -55,7 +57,7 @@ class Stoppable:
         def call() -> Iterator[Completion]:
             yield self._model.complete(messages, limits=limits, tools=tools)
 
-        (completion,) = self._watched(call)
+        (completion,) = self._watched(call, estimated_prompt_tokens(messages, tools))
         assert isinstance(completion, Completion)
         return completion
 
@@ -67,28 +69,33 @@ class Stoppable:
         Raises:
             ModelUnavailable: it was stopped.
         """
-        return self._watched(lambda: self._model.stream(messages, limits=limits))
+        return self._watched(
+            lambda: self._model.stream(messages, limits=limits), estimated_prompt_tokens(messages)
+        )
 
     def _watched(
-        self, call: Callable[[], Iterator[str | Completion]]
+        self, call: Callable[[], Iterator[str | Completion]], prompt_tokens: int
     ) -> Iterator[str | Completion]:
         """What a call gives, made in a thread of its own, until it is stopped or nobody reads on."""
-        self._check(is_over=False)
+        if self._stop.is_set():
+            raise self._stopped()
         feed = Feed(call, name=f"call of {self.name}")
+        heard: list[str] = []
         try:
-            while (item := self._next(feed)) is not None:
-                yield item
+            while not (self._stop.is_set() or feed.is_over):
+                with contextlib.suppress(NothingYet):
+                    item = feed.next(_POLL_S)
+                    if item is None:
+                        return
+                    heard += [item] if isinstance(item, str) else []
+                    yield item
         finally:
             feed.end()
+        stopped = self._stopped()
+        stopped.usage = Usage(
+            prompt_tokens=prompt_tokens, completion_tokens=estimated_tokens("".join(heard))
+        )
+        raise stopped
 
-    def _next(self, feed: Feed) -> str | Completion | None:
-        while True:
-            self._check(is_over=feed.is_over)
-            with contextlib.suppress(NothingYet):
-                return feed.next(_POLL_S)
-
-    def _check(self, *, is_over: bool) -> None:
-        if self._stop.is_set() or is_over:
-            raise ModelUnavailable(
-                f"{self.name} is not called any more: nobody waits for the answer."
-            )
+    def _stopped(self) -> ModelUnavailable:
+        return ModelUnavailable(f"{self.name} is not called any more: nobody waits for the answer.")

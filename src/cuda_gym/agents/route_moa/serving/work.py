@@ -1,17 +1,22 @@
 """An answer in the making: its pieces, from a thread that can be told to stop.
 
-Covered: pieces, the answer, errors that are ours. Not covered: a mixture that does not heed the stop; its thread
-goes on, and holds its place among the requests that are worked on, until it is done.
+Covered: pieces, the answer, errors that are ours; what was spent on an answer that nobody waited for. Not covered: a
+mixture that does not heed the stop; its thread goes on, and holds its place among the requests that are worked on, until it
+is done.
 """
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Protocol, final
 
 from cuda_gym.agents.route_moa.answers import Answer
+from cuda_gym.agents.route_moa.bill import Bill
+from cuda_gym.agents.route_moa.serving.reply import bill_of
 from cuda_gym.agents.route_moa.serving.request import ChatRequest
 from cuda_gym.errors import CudaGymError
 
@@ -72,6 +77,7 @@ class Work:
                 meanwhile()
                 continue
             if item is None:
+                self._items.put(None)  # for `left`
                 return
             if isinstance(item, CudaGymError):
                 raise item
@@ -80,6 +86,16 @@ class Work:
     def stop(self) -> None:
         """Nobody waits for it any more."""
         self._stop.set()
+
+    def left(self, patience_s: float) -> Bill | None:
+        """Stop it; what was spent on it, or None where within so long that is not known."""
+        self.stop()
+        end = time.monotonic() + patience_s
+        bill: Bill | None = None
+        with contextlib.suppress(queue.Empty):
+            while (item := self._items.get(timeout=max(0.0, end - time.monotonic()))) is not None:
+                bill = bill_of(item) or bill
+        return bill
 
     def has_ended(self, patience_s: float) -> bool:
         """Whether within so long its thread is gone."""
@@ -92,8 +108,6 @@ class Work:
             if self._request.is_stream:
                 for item in mixture.stream(self._request.prompt):
                     self._items.put(item)
-                    if self._stop.is_set():
-                        break
             else:
                 self._items.put(mixture.answer(self._request.prompt))
         except CudaGymError as error:
