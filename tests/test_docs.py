@@ -30,6 +30,15 @@ def test_the_agent_of_the_first_steps_can_be_played_from_a_file(tmp_path: Path) 
     assert parse_action(agent.act(first).text).call == ToolCall("submit", {})
 
 
+def test_every_variable_that_a_user_may_set_is_explained() -> None:
+    source = DOCS.parent / "src"
+    texts = [path.read_text() for path in source.rglob("*.py")]
+    read = {name for text in texts for name in re.findall(r"\bCUDA_GYM_[A-Z_]+\b", text)}
+    page = (DOCS / "command_line.md").read_text()
+    told = set(re.findall(r"^\| `(CUDA_GYM_\w+)` \|", page, re.MULTILINE))
+    assert told == read - {"CUDA_GYM_OWN_FOLDER"}  # said between processes of ours
+
+
 def test_the_python_of_the_first_steps_runs() -> None:
     names: dict[str, Any] = {}
     blocks = python_of("first_steps.md")
