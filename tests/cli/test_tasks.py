@@ -45,3 +45,12 @@ def test_with_json_every_task_has_its_sizes_and_its_hash_on_a_device_that_need_n
     assert [(task["id"], task["sizes"], task["hash"]) for task in listed] == [
         (task.id, task.sizes_on(where), sized_for(task, where).hash) for task in list_tasks("core")
     ]
+
+
+def test_a_folder_without_tasks_is_no_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tasks", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"0 tasks in '{tmp_path}'. " in told.err.replace("\n", " ")

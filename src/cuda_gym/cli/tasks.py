@@ -48,11 +48,12 @@ class ListTasks:
         suites = [load_suite(name) for name in names]
         tasks = [task for suite in suites for task in suite.tasks]
         broken = [file for suite in suites for file in suite.broken]
-        screen.show_table(_table(tasks))
+        if tasks:
+            screen.show_table(_table(tasks))
         for file in broken:
             screen.note(f"broken: {file.id}: {file.why}")
         screen.note(
-            f"{len(tasks)} tasks in {', '.join(suite.name for suite in suites)}. A file in "
+            f"{len(tasks)} tasks in {', '.join(repr(suite.name) for suite in suites)}. A file in "
             "KernelBench's format is a task too: --task path/to/file.py"
         )
         plain = [_plain(task, device) for task in tasks]
