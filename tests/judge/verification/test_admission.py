@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -77,6 +78,20 @@ def test_a_draw_that_eager_does_not_survive_is_left_out_and_noted(
     assert DrawKind.SIGNED not in admission.draw_kinds
     assert DrawKind.TINY_SCALE in admission.draw_kinds
     assert any("signed" in note and "finite" in note for note in admission.notes)
+
+
+LARGER_FAILS = "if len(x) > 64: raise {error}\n        return x * 2"
+
+
+def test_what_is_left_out_for_want_of_memory_is_told_apart(make_reference: MakeReference) -> None:
+    """It may be tried again: who held the memory may be gone."""
+    body = LARGER_FAILS.format(error="MemoryError()")
+    crowded = admit(make_reference(body, X), seed=3)
+    assert crowded.lacked_memory
+    assert DrawKind.LARGER_SHAPE not in crowded.draw_kinds or "rows" not in crowded.free_dimensions
+    body = LARGER_FAILS.format(error="ValueError()")
+    unable = admit(make_reference(body, X), seed=3)
+    assert unable == replace(crowded, lacked_memory=False)
 
 
 def test_the_ordinary_draw_is_repeated_where_the_harder_ones_say_nothing(

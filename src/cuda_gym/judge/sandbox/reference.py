@@ -183,7 +183,8 @@ class Reference:
             with contextlib.suppress(KeyError, ValueError, TypeError):
                 return Admission.from_plain(record)
         admission = admit(self._reference, seed=_MODEL_SEED)
-        save_record(self._records, key, admission.as_plain())
+        if not admission.lacked_memory:  # the next one to open the task may find more
+            save_record(self._records, key, admission.as_plain())
         return admission
 
     def _timed_reference(self) -> TimedReference:

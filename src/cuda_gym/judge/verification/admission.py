@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from cuda_gym.core.plain import as_plain
-from cuda_gym.errors import MachineError, NotAdmitted, TaskError
+from cuda_gym.errors import NotAdmitted, OutOfDeviceMemory
 from cuda_gym.judge.verification.degenerate import passing_degenerate
+from cuda_gym.judge.verification.fit_draws import add_fit_draws
 from cuda_gym.judge.verification.fragile import is_fragile
 from cuda_gym.judge.verification.free_dimensions import find_free_dimensions
 from cuda_gym.judge.verification.gold import GoldKind, IndexOutput, find_index_outputs
@@ -69,6 +70,8 @@ class Admission:
     """Most memory that eager held at once, inputs and parameters included."""
     notes: tuple[str, ...] = ()
     """What a reader should know: kinds of draws that were left out and why."""
+    lacked_memory: bool = False
+    """Whether something was left out for want of memory: another time, with fewer neighbours, there may be enough."""
 
     def as_plain(self) -> dict[str, Any]:
         """As dicts, lists and numbers, ready for JSON."""
@@ -91,6 +94,7 @@ class Admission:
             influential_bytes=plain["influential_bytes"],
             peak_bytes=plain["peak_bytes"],
             notes=tuple(plain["notes"]),
+            lacked_memory=plain["lacked_memory"],
         )
 
 
@@ -106,7 +110,7 @@ def admit(reference: ReferenceModule, *, seed: int, memory_bytes: int | None = N
     Raises:
         NotAdmitted: with the fact.
         BadTask: where the reference raises on its own inputs.
-        MachineError: where memory does not suffice that other processes hold.
+        MachineError: where the machine fails, or memory does not suffice that other processes hold.
     """
     model = reference.make_model(seed)
     model.load_state_dict(perturbed_state(model, seed))
@@ -115,18 +119,23 @@ def admit(reference: ReferenceModule, *, seed: int, memory_bytes: int | None = N
     ordinary = Trial.of(reference, model, draw, indices, gold_chunks=chunks)
     _check_eager(reference, model, ordinary)
     fragile = is_fragile(reference, model, draw.inputs)
+    lacking: list[OutOfDeviceMemory] = []
     maker = TrialMaker(
         reference=reference,
         model=model,
         seed=seed,
         indices=indices,
         gold_chunks=chunks,
-        free_dimensions=find_free_dimensions(reference, model, seed, host_first=fragile),
+        free_dimensions=find_free_dimensions(
+            reference, model, seed, host_first=fragile, when_lacking=lacking.append
+        ),
     )
     trials = Trials(maker)
     trials.add(ordinary)
     is_finite, ordinary = ordinary.is_finite, ordinary.emptied()
-    notes = _try_others(trials, draw.inputs, is_finite=is_finite, host_first=fragile)
+    notes = add_fit_draws(
+        trials, draw.inputs, is_finite=is_finite, host_first=fragile, when_lacking=lacking.append
+    )
     admission = Admission(
         draw_kinds=(*trials.kinds, *(DrawKind.ORDINARY,) * (MIN_DRAWS - len(trials.kinds))),
         outputs=tuple(_spec(output) for output in ordinary.eager),
@@ -138,14 +147,11 @@ def admit(reference: ReferenceModule, *, seed: int, memory_bytes: int | None = N
         influential_bytes=influential_bytes(model, draw.inputs),
         peak_bytes=peak,
         notes=tuple(_index_notes(ordinary, indices) + notes),
+        lacked_memory=bool(lacking),
     )
     del draw  # `trials` makes again what it does not hold
     _check_work(maker, trials, host_first=fragile)
     return admission
-
-
-class _Unfit(Exception):
-    """A kind of draw that a task cannot bear; the message says why."""
 
 
 def _first_run(
@@ -218,52 +224,6 @@ def _index_notes(ordinary: Trial, indices: tuple[IndexOutput, ...]) -> list[str]
     ]
 
 
-def _try_others(
-    trials: Trials, ordinary: list[Any], *, is_finite: bool, host_first: bool
-) -> list[str]:
-    """Add the trials that the task can bear; what is to be said of the others.
-
-    Args:
-        trials: With the ordinary one.
-        ordinary: Its inputs.
-        is_finite: Whether its outputs are.
-        host_first: Whether the reference is tried on the CPU first.
-    """
-    notes = []
-    for kind in tuple(DrawKind)[1:]:
-        try:
-            trial = _try(trials.maker, kind, ordinary, is_finite=is_finite, host_first=host_first)
-            trials.add(trial)
-            del trial  # before the next one is made
-        except _Unfit as unfit:
-            notes.append(f"No {kind.value} draw: {unfit}")
-    return notes
-
-
-def _try(
-    maker: TrialMaker, kind: DrawKind, ordinary: list[Any], *, is_finite: bool, host_first: bool
-) -> Trial:
-    """The trial of one more draw.
-
-    Raises:
-        _Unfit: where it says nothing new, or eager does not get through it.
-    """
-    try:
-        draw = maker.draw(kind)
-        if _same(draw.inputs, ordinary):
-            raise _Unfit("it changes nothing.")
-        if host_first:
-            maker.reference.try_on_host(maker.model, draw.inputs)
-        trial = maker.trial(draw)
-    except (TaskError, MachineError) as error:
-        raise _Unfit(str(error)) from error
-    if is_finite and not trial.is_finite:
-        raise _Unfit("eager does not stay finite.")
-    if not trial.is_sound:
-        raise _Unfit("eager's own error leaves too little room.")
-    return trial
-
-
 def _check_work(maker: TrialMaker, trials: Trials, *, host_first: bool) -> None:
     """Nothing may pass that took no work, and all that goes in must come out."""
     reference, model, seed = maker.reference, maker.model, maker.seed + 1
@@ -289,11 +249,6 @@ def _check_work(maker: TrialMaker, trials: Trials, *, host_first: bool) -> None:
 def _are_same(ours: Tensor, theirs: Tensor) -> bool:
     """Bit for bit, but for NaN, which count as equal."""
     return torch.equal(ours, theirs) or torch.equal(ours.nan_to_num(), theirs.nan_to_num())
-
-
-def _same(ours: list[Any], theirs: list[Any]) -> bool:
-    pairs = zip(tensors_in(ours), tensors_in(theirs), strict=True)
-    return all(torch.equal(mine, other) for mine, other in pairs)
 
 
 def _spec(output: Tensor) -> OutputSpec:

@@ -5,9 +5,11 @@ A submission is also tried at other values of these, so that it cannot be writte
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torch import nn
 
-from cuda_gym.errors import MachineError, TaskError
+from cuda_gym.errors import OutOfDeviceMemory, TaskError
 from cuda_gym.judge.verification.nests import tensors_in
 from cuda_gym.judge.verification.reference_module import ReferenceModule
 
@@ -26,7 +28,12 @@ def other_sizes(value: int) -> tuple[int, int]:
 
 
 def find_free_dimensions(
-    reference: ReferenceModule, model: nn.Module, seed: int, *, host_first: bool = False
+    reference: ReferenceModule,
+    model: nn.Module,
+    seed: int,
+    *,
+    host_first: bool = False,
+    when_lacking: Callable[[OutOfDeviceMemory], None] = lambda _: None,
 ) -> dict[str, tuple[int, int]]:
     """Module-level integer constants whose change changes the inputs' shapes and no parameter.
 
@@ -38,6 +45,10 @@ def find_free_dimensions(
         model: Of the task's own shapes.
         seed: Of the inputs.
         host_first: Whether a run with other shapes is tried on the CPU first.
+        when_lacking: Told of each constant that memory does not suffice for.
+
+    Raises:
+        MachineError: the machine fails in another way.
     """
     shapes = _shapes(reference, seed, {})
     form = _parameter_form(model)
@@ -60,7 +71,10 @@ def find_free_dimensions(
                 if host_first:
                     reference.try_on_host(model, inputs)
                 reference.run(model, inputs)
-        except (TaskError, MachineError):  # it raises, or there is no memory for it
+        except TaskError:
+            continue
+        except OutOfDeviceMemory as error:
+            when_lacking(error)
             continue
         kept = trial
     return kept
