@@ -13,7 +13,6 @@ from typing import Final
 
 from cuda_gym.errors import DeviceLost, OutOfDeviceMemory
 from cuda_gym.judge.toolchains.cuda_driver import DriverCallFailed
-from cuda_gym.judge.verification.allocation import is_out_of_memory
 
 __all__ = [
     "REMEDY",
@@ -65,7 +64,7 @@ def fault_in(error: BaseException) -> str | None:
     if isinstance(error, DriverCallFailed):
         return error.text if is_fault(error.text) else None
     said = _SAID.match(str(error)) if isinstance(error, RuntimeError) else None
-    if said is None or is_out_of_memory(error):
+    if said is None or _is_out_of_memory(error):
         return None
     text = said[1].strip()
     return text if is_fault(text) or not text.startswith(_REFUSALS) else None
@@ -87,7 +86,7 @@ def lacks_memory(error: BaseException) -> bool:
     True
     """
     is_drivers = isinstance(error, DriverCallFailed) and error.status == _OUT_OF_MEMORY
-    return is_drivers or isinstance(error, OutOfDeviceMemory) or is_out_of_memory(error)
+    return is_drivers or isinstance(error, OutOfDeviceMemory) or _is_out_of_memory(error)
 
 
 def lost_device(fault: str) -> DeviceLost | None:
@@ -100,6 +99,13 @@ def lost_device(fault: str) -> DeviceLost | None:
     if not fault.startswith(_LOST):
         return None
     return DeviceLost(f"The GPU or its driver has failed: {fault}. {REMEDY}")
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    # Not above: the judge's own process, which has no torch, reads the words of this module.
+    from cuda_gym.judge.verification.allocation import is_out_of_memory
+
+    return is_out_of_memory(error)
 
 
 REMEDY: Final = (
