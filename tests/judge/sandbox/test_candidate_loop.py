@@ -173,6 +173,14 @@ def test_memory_that_a_submission_lacks_itself_has_its_line() -> None:
     assert "model_new.py:5" in told.message
 
 
+def test_a_capture_that_was_left_open_is_told_and_ends_no_process() -> None:
+    capturing = "operation not permitted when stream is capturing"
+    told = answer(FaultyDevice(torch.AcceleratorError(f"CUDA error: {capturing}\nSearch for ...")))
+    assert told.kind == "raised"
+    assert capturing in told.message
+    assert "end every capture" in told.message
+
+
 @pytest.mark.parametrize("error", [RuntimeError("no fault"), OSError(errno.EBADF, "no fault")])
 def test_another_error_of_the_harness_is_no_fault(error: Exception) -> None:
     with pytest.raises(type(error), match="no fault"):

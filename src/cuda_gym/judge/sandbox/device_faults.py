@@ -22,6 +22,7 @@ __all__ = [
     "is_fault",
     "lacks_memory",
     "lost_device",
+    "refusal_in",
 ]
 
 
@@ -63,11 +64,20 @@ def fault_in(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, DriverCallFailed):
         return error.text if is_fault(error.text) else None
-    said = _SAID.match(str(error)) if isinstance(error, RuntimeError) else None
-    if said is None or _is_out_of_memory(error):
-        return None
-    text = said[1].strip()
-    return text if is_fault(text) or not text.startswith(_REFUSALS) else None
+    said = _said(error)
+    return None if said is None or _is_refusal(said) else said
+
+
+def refusal_in(error: BaseException) -> str | None:
+    """What a device says of a call that it did not carry out; None for other errors.
+
+    >>> refusal_in(RuntimeError("CUDA error: operation not permitted when stream is capturing"))
+    'operation not permitted when stream is capturing'
+    >>> refusal_in(RuntimeError("CUDA error: misaligned address")) is None
+    True
+    """
+    said = _said(error)
+    return said if said is not None and _is_refusal(said) else None
 
 
 def is_fault(text: str) -> bool:
@@ -99,6 +109,16 @@ def lost_device(fault: str) -> DeviceLost | None:
     if not fault.startswith(_LOST):
         return None
     return DeviceLost(f"The GPU or its driver has failed: {fault}. {REMEDY}")
+
+
+def _said(error: BaseException) -> str | None:
+    """A device's own words; None where it does not speak, or of memory."""
+    said = _SAID.match(str(error)) if isinstance(error, RuntimeError) else None
+    return None if said is None or _is_out_of_memory(error) else said[1].strip()
+
+
+def _is_refusal(text: str) -> bool:
+    return text.startswith(_REFUSALS) and not is_fault(text)
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

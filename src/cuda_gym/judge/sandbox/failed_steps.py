@@ -14,7 +14,12 @@ import contextlib
 from collections.abc import Callable
 
 from cuda_gym.errors import CudaGymError, WrongOutput
-from cuda_gym.judge.sandbox.device_faults import DeviceFault, fault_in, lacks_memory
+from cuda_gym.judge.sandbox.device_faults import (
+    DeviceFault,
+    fault_in,
+    lacks_memory,
+    refusal_in,
+)
 from cuda_gym.judge.sandbox.messages import Failed
 from cuda_gym.judge.sandbox.telling import Told
 from cuda_gym.judge.sandbox.worker_device import WorkerDevice
@@ -45,6 +50,12 @@ def answer_to(
         return Failed(kind=error.kind, message=str(error))
     if lacks_memory(error):
         return Failed(kind="memory", message=_lack(error, device))
+    if refused := refusal_in(error):
+        return Failed(
+            kind="raised",
+            message=f"The GPU does not do what the judge asks of it any more: {refused}. "
+            "Leave it as a call has found it: end every capture of a stream that is begun.",
+        )
     return Failed(kind="raised", message=str(error)) if isinstance(error, CudaGymError) else None
 
 
