@@ -154,6 +154,8 @@ class ModelError(CudaGymError):
     """What the call used nevertheless; None where nobody says it."""
     latency_s: float | None = None
     """How long the call took, where that is modelled; None leaves it to whoever measures."""
+    may_have_used_more: bool = False
+    """Whether the call was cut off while the model was at work: then its usage is the least that it took."""
 
 
 class ModelUnavailable(ModelError):

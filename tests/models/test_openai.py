@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from tests.models.openai_server import (
@@ -244,6 +244,34 @@ def test_a_stream_ends_with_its_time_too() -> None:
         arrived.extend(model.stream(QUESTION, limits=Limits(timeout_s=0.3)))
     assert time.monotonic() - began < 1.5
     assert 1 <= len(arrived) < 20
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_call_whose_time_ends_while_the_server_is_at_work_has_used_its_prompt(
+    is_stream: bool,
+) -> None:
+    limits = Limits(timeout_s=0.4)
+    with asked([says("late", after_s=30.0)]) as (model, _):
+        ask = model.stream if is_stream else model.complete
+        with pytest.raises(ModelUnavailable) as caught:
+            list(ask(QUESTION, limits=limits))  # type: ignore[arg-type]
+    assert caught.value.usage == Usage(prompt_tokens=5, completion_tokens=0)
+    assert caught.value.may_have_used_more
+
+
+def test_a_call_whose_time_ends_before_the_server_has_it_has_used_nothing() -> None:
+    with ExitStack() as stack:
+        deaf = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(4):  # from then on nobody gets through
+            one = stack.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(deaf.getsockname())
+        base_url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
+        model = OpenAIModel("mine", base_url, "theirs", PRICES, retries=QUICK)
+        with pytest.raises(ModelUnavailable, match="no whole answer within") as caught:
+            model.complete(QUESTION, limits=Limits(timeout_s=0.2))
+    assert caught.value.usage is None
+    assert not caught.value.may_have_used_more
 
 
 def test_an_attempt_can_have_a_time_of_its_own() -> None:

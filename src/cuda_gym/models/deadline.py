@@ -34,6 +34,7 @@ class Deadline:
         self._sockets: list[socket.socket] = []
         self._lock = threading.Lock()
         self._was_ended = threading.Event()
+        self._was_sent = False
         self._timer = threading.Timer(min(timeout_s, threading.TIMEOUT_MAX), self._shut_down)
         self._timer.daemon = True
 
@@ -63,6 +64,11 @@ class Deadline:
         """0 where it is over."""
         return max(0.0, self._timeout_s - self.passed_s)
 
+    @property
+    def was_sent(self) -> bool:
+        """Whether the request of the last connection went out whole: from then on the other side may be at work."""
+        return self._was_sent
+
     def end(self) -> None:
         """At once, from any thread."""
         self._timeout_s = 0.0
@@ -75,6 +81,8 @@ class Deadline:
 
     def follow(self, event: str, info: Mapping[str, Any]) -> None:
         """Take note of a connection: httpcore calls this with what happens to a request."""
+        if event.endswith((".connect_tcp.started", ".send_request_body.complete")):
+            self._was_sent = event.endswith(".complete")
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             connection = info["return_value"].get_extra_info("socket")
             if isinstance(connection, socket.socket):

@@ -2,9 +2,10 @@
 
 Covered: whole and streamed answers, native tool calls, usage and cost; calls that fail in passing are tried again, all
 within `Limits.timeout_s`; usage is estimated from characters, and said to be, where the server tells none; what it tells
-of attempts that failed counts too, in the completion or in the error. Every call has a connection of its own, which
-is what lets a deadline end it. Not covered: tool calls in a stream; what a server charges for a failed attempt of which
-it tells no usage; how large an answer it sends.
+of attempts that failed counts too, in the completion or in the error; and so does the prompt of a call that its deadline
+ended while the server was at work. Every call has a connection of its own, which is what lets a deadline end it. Not
+covered: tool calls in a stream; what a server charges beyond that for a failed attempt of which it tells no usage; how
+large an answer it sends.
 
 A key goes into the header of a request and nowhere else: into no message, no repr, and to no other host.
 """
@@ -122,14 +123,15 @@ class OpenAIModel:
         request = request_of(
             self._place.served_as, messages, limits, tools=tools, limit_name=self._limit_name
         )
+        prompt_tokens = estimated_prompt_tokens(messages, tools)
         with Deadline(limits.timeout_s) as deadline:
             attempt, spent = 0, _NOTHING
             while isinstance(reply := self._endpoint.whole(request, deadline), Failure):
+                self._wait(reply, attempt, deadline, limits, spent, prompt_tokens)
                 spent += reply.usage or _NOTHING
-                self._wait(reply, attempt, deadline, limits, spent)
                 attempt += 1
             latency_s = deadline.passed_s
-        return self._completion(reply, estimated_prompt_tokens(messages, tools), latency_s, spent)
+        return self._completion(reply, prompt_tokens, latency_s, spent)
 
     def stream(
         self, messages: Sequence[Message], *, limits: Limits = DEFAULT_LIMITS
@@ -163,24 +165,37 @@ class OpenAIModel:
                             spent += _estimated(prompt_tokens, num_characters)
                         far = f"after {num_characters:,} characters of it"
                         raise self._error(reply, far, spent + (reply.usage or _NOTHING))
+                    self._wait(reply, attempt, deadline, limits, spent, prompt_tokens)
                     spent += reply.usage or _NOTHING
-                    self._wait(reply, attempt, deadline, limits, spent)
                     attempt += 1
             latency_s = deadline.passed_s
-        yield self._completion(reply, estimated_prompt_tokens(messages), latency_s, spent)
+        yield self._completion(reply, prompt_tokens, latency_s, spent)
 
     def close(self) -> None:
         """Let go of the client library's state; the next call makes it anew."""
         self._endpoint.close()
 
     def _wait(
-        self, failure: Failure, attempt: int, deadline: Deadline, limits: Limits, spent: Usage
+        self,
+        failure: Failure,
+        attempt: int,
+        deadline: Deadline,
+        limits: Limits,
+        spent: Usage,
+        prompt_tokens: int,
     ) -> None:
         """Before the next attempt.
 
         Raises:
             ModelError: there is to be none.
         """
+        is_at_work = (
+            failure.is_passing
+            and failure.usage is None
+            and deadline.left_s == 0.0
+            and deadline.was_sent
+        )
+        spent += _estimated(prompt_tokens, 0) if is_at_work else failure.usage or _NOTHING
         tries = f"after {attempt + 1} attempt{'s' if attempt else ''}"
         if not failure.is_passing:
             raise self._error(failure, tries, spent)
@@ -190,6 +205,7 @@ class OpenAIModel:
                 f"{self.name!r} at {self._place.base_url} gave no whole answer within "
                 f"Limits.timeout_s={limits.timeout_s:g}, {tries}. Give it more time, or use another model."
             )
+            late.may_have_used_more = is_at_work
             raise _with_usage(late, spent)
         if attempt + 1 >= self._retries.num_attempts:
             raise self._error(failure, tries, spent)

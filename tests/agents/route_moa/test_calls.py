@@ -177,6 +177,16 @@ def test_what_a_model_left_behind_may_have_cost_is_not_spent_again() -> None:
     assert ledger.left.usd == pytest.approx(1.0 - (10 * 1.0 + 1000 * 10.0) / 1e6)
 
 
+def test_what_a_call_that_was_cut_off_may_have_cost_is_not_spent_again() -> None:
+    cut = ModelUnavailable("its time was over")
+    cut.usage = Usage(prompt_tokens=10, completion_tokens=0)
+    cut.may_have_used_more = True
+    ledger = Ledger(Budget(usd=1.0))
+    ask([Canned("cut", error=cut)], 1, ledger=ledger)
+    assert ledger.bill.cost_usd == pytest.approx(10 * 1.0 / 1e6)
+    assert ledger.left.usd == pytest.approx(1.0 - (10 * 1.0 + 1000 * 10.0) / 1e6)
+
+
 def test_a_failed_call_is_billed_with_what_it_used() -> None:
     ledger = Ledger()
     ask([Canned("a", error=Failure("cut off")), Canned("b", error=DOWN)], 2, ledger=ledger)

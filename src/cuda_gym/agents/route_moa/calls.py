@@ -267,24 +267,23 @@ class _Asking:
 
 def _failed(error: ModelError, running: _Running) -> _Outcome:
     measured_s = time.perf_counter() - running.started
+    usage = usage_of(error)
+    unknown_usd = running.held_usd - running.call.entry.prices.cost_usd(usage)
     return _Outcome(
         call=running.call,
-        usage=usage_of(error),
+        usage=usage,
+        unknown_usd=max(0.0, unknown_usd) if error.may_have_used_more else 0.0,
         failure=f"{type(error).__name__}: {error}",
         latency_s=measured_s if error.latency_s is None else error.latency_s,
     )
 
 
 def _left_behind(running: _Running) -> _Outcome:
-    usage = Usage(prompt_tokens=running.call.prompt.tokens, completion_tokens=0)
-    known_usd = running.call.entry.prices.cost_usd(usage)
-    return _Outcome(
-        call=running.call,
-        usage=usage,
-        failure=f"did not answer in {running.limits.timeout_s:.1f} s, and did not end either",
-        latency_s=running.limits.timeout_s,
-        unknown_usd=running.held_usd - known_usd,
-    )
+    timeout_s = running.limits.timeout_s
+    late = ModelUnavailable(f"it did not answer in {timeout_s:.1f} s, and did not end either")
+    late.usage = Usage(prompt_tokens=running.call.prompt.tokens, completion_tokens=0)
+    late.latency_s, late.may_have_used_more = timeout_s, True
+    return _failed(late, running)
 
 
 def _latency_s(outcomes: Sequence[_Outcome], wanted: int, roster: Roster) -> float:

@@ -59,17 +59,13 @@ def stream_one(
             ledger.pass_time(measured_s if error.latency_s is None else error.latency_s)
             failed = _failed(call, error, "".join(heard))
             ledger.add(failed)
-            if isinstance(error, _LeftBehind):
+            if error.may_have_used_more:
                 ledger.hold(call.cost_usd(limits.max_tokens) - failed.cost_usd)
             if said:
                 raise NoAnswer(
                     f"{call.entry.name} broke off after {len(''.join(said)):,} characters: {error}",
                     ledger.bill,
                 ) from error
-
-
-class _LeftBehind(ModelUnavailable):
-    """It goes on, and nobody knows what it will have used."""
 
 
 def _pieces(call: Call, limits: Limits, heard: list[str]) -> Generator[str | Completion]:
@@ -106,8 +102,10 @@ def _in_time(call: Call, limits: Limits) -> Generator[str | Completion]:
         while (item := feed.next(end - time.perf_counter())) is not None:
             yield item
     except NothingYet:
-        late = _LeftBehind(f"it was not done in {limits.timeout_s:.1f} s, and did not end either")
-        late.latency_s = limits.timeout_s
+        late = ModelUnavailable(
+            f"it was not done in {limits.timeout_s:.1f} s, and did not end either"
+        )
+        late.latency_s, late.may_have_used_more = limits.timeout_s, True
         raise late from None
     finally:
         feed.end(GRACE_S)
@@ -115,7 +113,7 @@ def _in_time(call: Call, limits: Limits) -> Generator[str | Completion]:
 
 def _failed(call: Call, error: ModelError, heard: str) -> BillLine:
     usage = usage_of(error)
-    if usage == NOTHING and (heard.strip() or isinstance(error, _LeftBehind)):
+    if usage == NOTHING and (heard.strip() or error.may_have_used_more):
         usage = Usage(
             prompt_tokens=call.prompt.tokens,
             completion_tokens=most_tokens(heard),

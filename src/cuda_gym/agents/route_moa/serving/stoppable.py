@@ -95,6 +95,7 @@ class Stoppable:
         stopped.usage = Usage(
             prompt_tokens=prompt_tokens, completion_tokens=estimated_tokens("".join(heard))
         )
+        stopped.may_have_used_more = True
         raise stopped
 
     def _stopped(self) -> ModelUnavailable:
