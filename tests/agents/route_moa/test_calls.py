@@ -274,5 +274,9 @@ def test_the_bill_of_no_answer_survives_a_trip_to_another_process() -> None:
         usage=Usage(prompt_tokens=3, completion_tokens=0),
         cost_usd=0.5,
     )
-    again = pickle.loads(pickle.dumps(NoAnswer("nobody answered", Bill(lines=(line,)))))
+    error = NoAnswer("nobody answered", Bill(lines=(line,)))
+    error.latency_s = 2.5
+    error.add_note("at noon")
+    again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.bill.cost_usd) == ("nobody answered", 0.5)
+    assert vars(again) == vars(error)

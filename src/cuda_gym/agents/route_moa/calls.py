@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from cuda_gym.agents.route_moa.bill import Bill, BilledFor, BillLine
 from cuda_gym.agents.route_moa.latency import TimedCall, layer_s
@@ -43,8 +44,8 @@ class NoAnswer(ModelUnavailable):
         """Of what was called in vain."""
         self.usage = bill.total.usage
 
-    def __reduce__(self) -> tuple[type[NoAnswer], tuple[str, Bill]]:
-        return type(self), (str(self), self.bill)
+    def __reduce__(self) -> tuple[type[NoAnswer], tuple[str, Bill], dict[str, Any]]:
+        return type(self), (str(self), self.bill), vars(self)
 
 
 def usage_of(error: ModelError) -> Usage:
