@@ -11,6 +11,7 @@ from benchmarks.routing_replay.loading import Pool, Question
 from benchmarks.routing_replay.names import ALL, MOA_1, MOA_3, ORACLE, SINGLE, STATIC
 from benchmarks.routing_replay.outcomes import Outcome, Run, no_outcome, outcome_of
 
+from cuda_gym.agents.route_moa.answers import NoAnswer
 from cuda_gym.agents.route_moa.baselines import (
     BestPerCategory,
     BestSingle,
@@ -24,7 +25,6 @@ from cuda_gym.agents.route_moa.baselines import (
     StaticBestK,
     cheap_to_dear,
 )
-from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.crew import Crew
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
 from cuda_gym.agents.route_moa.ranking import Preferences

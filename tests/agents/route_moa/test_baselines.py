@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.agents.route_moa.crews import DOWN, QUERY, Crowd, One, reply
 
-from cuda_gym.agents.route_moa.answers import Answer
+from cuda_gym.agents.route_moa.answers import Answer, NoAnswer
 from cuda_gym.agents.route_moa.baselines import (
     BestPerCategory,
     BestSingle,
@@ -20,7 +20,6 @@ from cuda_gym.agents.route_moa.baselines import (
     StaticBestK,
     cheap_to_dear,
 )
-from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.crew import Crew
 from cuda_gym.errors import ContextExceeded
 from cuda_gym.models.model import DEFAULT_LIMITS, Completion, Limits, Message

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from cuda_gym.agents.route_moa.answers import NoAnswer
 from cuda_gym.agents.route_moa.bill import Bill, BillLine
-from cuda_gym.agents.route_moa.calls import Called, NoAnswer, call_side_by_side
+from cuda_gym.agents.route_moa.calls import Called, call_side_by_side
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import Prompt, most_tokens
 from cuda_gym.agents.route_moa.ranking import Budget

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.agents.route_moa.crews import DOWN, QUERY, Crowd, One, reply
 
-from cuda_gym.agents.route_moa.answers import Answer, Belief
-from cuda_gym.agents.route_moa.calls import NoAnswer
+from cuda_gym.agents.route_moa.answers import Answer, Belief, NoAnswer
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights
 from cuda_gym.agents.route_moa.ranking import Budget, Preferences
@@ -271,7 +270,7 @@ def test_where_all_models_are_down_the_error_has_the_bill() -> None:
     refused = ModelRefused("no such key")
     crowd = Crowd({"a": One(fails=DOWN), "b": One(fails=(refused,))})
     with pytest.raises(
-        ModelUnavailable, match=r"None of 2 models.*nobody is there.*no such key"
+        ModelUnavailable, match=r"of 2 that were asked\. .*nobody is there; .*no such key\.$"
     ) as caught:
         crowd.mixture().answer(QUERY)
     assert isinstance(caught.value, NoAnswer)
@@ -355,6 +354,16 @@ def test_a_budget_that_is_used_up_leaves_the_best_answer_so_far() -> None:
     assert answer.route.exit == "budget"
     assert answer.text.startswith("it is b")
     assert answer.route.aggregator is None
+
+
+def test_where_the_budget_has_no_room_for_another_than_those_that_failed_the_error_says_so() -> (
+    None
+):
+    crowd = Crowd({"a": One(fails=DOWN), "b": One(says="b", usd=1e6)})
+    plan = MixturePlan(budget=Budget(usd=1.0))
+    with pytest.raises(NoAnswer, match=r"of 1 that were asked\. a: .* is too little for another"):
+        crowd.mixture(plan).answer(QUERY)
+    assert crowd.called == {"a": 1}
 
 
 def test_a_budget_too_small_for_any_call_is_an_error_and_nothing_is_called() -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from tests.agents.route_moa.crews import DOWN, Crowd, One
 
-from cuda_gym.agents.route_moa.answers import Belief
-from cuda_gym.agents.route_moa.calls import NoAnswer
+from cuda_gym.agents.route_moa.answers import Belief, NoAnswer
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
 from cuda_gym.agents.route_moa.mixture_model import MixtureModel
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from tests.agents.route_moa.crews import QUERY, Crowd, One, reply
 
-from cuda_gym.agents.route_moa.answers import Answer
-from cuda_gym.agents.route_moa.calls import NoAnswer
+from cuda_gym.agents.route_moa.answers import Answer, NoAnswer
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
 from cuda_gym.agents.route_moa.posterior import PosteriorWeights
 from cuda_gym.agents.route_moa.ranking import Budget

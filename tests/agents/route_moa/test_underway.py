@@ -12,7 +12,7 @@ from tests.agents.route_moa.crews import DOWN, QUERY, Crowd, One
 from tests.agents.route_moa.test_calls import Canned, ask
 from tests.models.openai_server import Reply, Request, says, serve
 
-from cuda_gym.agents.route_moa.calls import NoAnswer
+from cuda_gym.agents.route_moa.answers import NoAnswer
 from cuda_gym.agents.route_moa.layers import Mixture, MixturePlan
 from cuda_gym.agents.route_moa.mixture_model import MixtureModel
 from cuda_gym.agents.route_moa.posterior import AGREEMENT_ALONE

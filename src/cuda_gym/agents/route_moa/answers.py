@@ -1,15 +1,16 @@
-"""What a mixture passes on: proposals, beliefs about models, and the route that an answer took."""
+"""What a mixture passes on: proposals, beliefs about models, the route that an answer took, or why there is none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from cuda_gym.agents.route_moa.bill import Bill
+from cuda_gym.errors import ModelUnavailable
 from cuda_gym.models.model import Completion, Estimated
 
-__all__ = ["Answer", "Belief", "LayerRecord", "Proposal", "Route", "Scorer"]
+__all__ = ["Answer", "Belief", "LayerRecord", "NoAnswer", "Proposal", "Route", "Scorer"]
 
 ExitReason = Literal["posterior", "unanimity", "last layer", "budget", "one answer"]
 
@@ -88,3 +89,31 @@ class Answer:
     """Whether the call that wrote it came to the limit of its tokens."""
     estimated: tuple[Estimated, ...] = ()
     """Which figures of that call nobody counted or measured."""
+
+
+class NoAnswer(ModelUnavailable):
+    """No model gave an answer, though some were called."""
+
+    def __init__(self, message: str, bill: Bill) -> None:
+        super().__init__(message)
+        self.bill = bill
+        """Of what was called in vain."""
+        self.usage = bill.total.usage
+
+    @classmethod
+    def of(cls, failed: Mapping[str, str], bill: Bill, *, is_too_dear: bool = False) -> NoAnswer:
+        """Of models that were called.
+
+        Args:
+            failed: Why each gave none.
+            bill: Of their calls.
+            is_too_dear: Whether the budget left no room for others.
+        """
+        reasons = "; ".join(f"{name}: {why.removesuffix('.')}" for name, why in failed.items())
+        rest = " What is left of the budget is too little for another." if is_too_dear else ""
+        return cls(
+            f"No model gave an answer, of {len(failed)} that were asked. {reasons}.{rest}", bill
+        )
+
+    def __reduce__(self) -> tuple[type[NoAnswer], tuple[str, Bill], dict[str, Any]]:
+        return type(self), (str(self), self.bill), vars(self)

@@ -15,9 +15,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from cuda_gym.agents.route_moa.bill import Bill, BilledFor, BillLine
+from cuda_gym.agents.route_moa.bill import BilledFor, BillLine
 from cuda_gym.agents.route_moa.latency import TimedCall, layer_s
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.ranking import Budget
@@ -26,26 +25,13 @@ from cuda_gym.agents.route_moa.underway import Underway
 from cuda_gym.errors import ModelError, ModelUnavailable
 from cuda_gym.models.model import Completion, Limits, Usage
 
-__all__ = ["GRACE_S", "NOTHING", "Called", "NoAnswer", "call_side_by_side", "usage_of"]
+__all__ = ["GRACE_S", "NOTHING", "Called", "call_side_by_side", "usage_of"]
 
 NOTHING = Usage(prompt_tokens=0, completion_tokens=0)
 """What a call used that was refused."""
 
 GRACE_S = 0.1
 """A model ends its call in time and says why; only one that does not is left behind. So long its end is waited for, too."""
-
-
-class NoAnswer(ModelUnavailable):
-    """No model gave an answer, though some were called."""
-
-    def __init__(self, message: str, bill: Bill) -> None:
-        super().__init__(message)
-        self.bill = bill
-        """Of what was called in vain."""
-        self.usage = bill.total.usage
-
-    def __reduce__(self) -> tuple[type[NoAnswer], tuple[str, Bill], dict[str, Any]]:
-        return type(self), (str(self), self.bill), vars(self)
 
 
 def usage_of(error: ModelError) -> Usage:

@@ -18,12 +18,12 @@ from cuda_gym.agents.route_moa.answers import (
     Belief,
     ExitReason,
     LayerRecord,
+    NoAnswer,
     Proposal,
     Route,
     Scorer,
 )
 from cuda_gym.agents.route_moa.bill import Bill, router_line
-from cuda_gym.agents.route_moa.calls import NoAnswer
 from cuda_gym.agents.route_moa.crew import Crew, Proposed
 from cuda_gym.agents.route_moa.judges import Assessment, assess
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
@@ -91,7 +91,7 @@ class Course:
             step = self._step(layer)
             chosen, others = self._choose(step)
             if not chosen:
-                return self._stopped(is_too_dear=bool(self._ranked(step, in_budget=False)))
+                return self._stopped(step)
             if self._would_read_itself_alone(chosen):
                 return "one answer", self.best
             proposed = self._crew.propose(
@@ -106,7 +106,7 @@ class Course:
             if not proposed.proposals:
                 self._failed.update(proposed.called.failed)
                 self._record(chosen, proposed, Assessment(judge=None, peers=()))
-                return self._stopped(is_too_dear=bool(proposed.called.too_dear))
+                return self._stopped(step)
             self._take(chosen, proposed)
             if exit_reason := self._exit():
                 return exit_reason, self.best
@@ -253,8 +253,9 @@ class Course:
             return "unanimity"
         return None
 
-    def _stopped(self, *, is_too_dear: bool) -> tuple[ExitReason, Proposal]:
+    def _stopped(self, step: Step) -> tuple[ExitReason, Proposal]:
         """Nobody can be called any more: the best answer so far stands, if there is one."""
+        is_too_dear = bool(self._ranked(step, in_budget=False))
         if self._proposals:
             return ("budget" if is_too_dear else "last layer"), self.best
         if is_too_dear and not self._failed:
@@ -263,8 +264,7 @@ class Course:
                 f"No model is expected to answer for {_told(left.usd, 'US dollars')} and in "
                 f"{_told(left.seconds, 'seconds')}. Raise the budget, or add a cheaper or faster model."
             )
-        reasons = "; ".join(f"{name}: {why}" for name, why in self._failed.items())
-        raise NoAnswer(f"None of {len(self._failed)} models gave an answer. {reasons}", self.bill)
+        raise NoAnswer.of(self._failed, self.bill, is_too_dear=is_too_dear)
 
     def _route_for(self, started: float) -> None:
         """Count the time since then as the router's: one core for as long as it took."""

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from cuda_gym.agents.route_moa.agreement import Same, same_answer
-from cuda_gym.agents.route_moa.answers import Answer, Scorer
-from cuda_gym.agents.route_moa.calls import NoAnswer, call_side_by_side
+from cuda_gym.agents.route_moa.answers import Answer, NoAnswer, Scorer
+from cuda_gym.agents.route_moa.calls import call_side_by_side
 from cuda_gym.agents.route_moa.course import Course
 from cuda_gym.agents.route_moa.crew import Crew
 from cuda_gym.agents.route_moa.judges import plain_answer

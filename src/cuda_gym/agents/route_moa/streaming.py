@@ -13,8 +13,9 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 
+from cuda_gym.agents.route_moa.answers import NoAnswer
 from cuda_gym.agents.route_moa.bill import BilledFor, BillLine, line_of
-from cuda_gym.agents.route_moa.calls import GRACE_S, NOTHING, NoAnswer, usage_of
+from cuda_gym.agents.route_moa.calls import GRACE_S, NOTHING, usage_of
 from cuda_gym.agents.route_moa.feed import Feed, NothingYet
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
 from cuda_gym.agents.route_moa.prompts import most_tokens

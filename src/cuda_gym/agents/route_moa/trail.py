@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cuda_gym.agents.route_moa.answers import Answer, ExitReason, LayerRecord, Proposal, Route
-from cuda_gym.agents.route_moa.calls import NoAnswer, call_side_by_side
+from cuda_gym.agents.route_moa.answers import (
+    Answer,
+    ExitReason,
+    LayerRecord,
+    NoAnswer,
+    Proposal,
+    Route,
+)
+from cuda_gym.agents.route_moa.calls import call_side_by_side
 from cuda_gym.agents.route_moa.crew import Crew
 from cuda_gym.agents.route_moa.judges import plain_answer
 from cuda_gym.agents.route_moa.ledger import Call, Ledger
@@ -142,10 +149,7 @@ class Trail:
                 "None of the models that the method calls reads so long a query. Give it others.",
                 self._ledger.bill,
             )
-        reasons = "; ".join(f"{name}: {why}" for name, why in failed.items())
-        return NoAnswer(
-            f"None of {len(failed)} models gave an answer. {reasons}", self._ledger.bill
-        )
+        return NoAnswer.of(failed, self._ledger.bill)
 
     def _choices(
         self, number: int, proposals: Sequence[Proposal], judges: Sequence[str]

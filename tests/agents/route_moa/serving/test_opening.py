@@ -26,8 +26,7 @@ from tests.models.openai_server import (
     serve,
 )
 
-from cuda_gym.agents.route_moa.answers import Belief
-from cuda_gym.agents.route_moa.calls import NoAnswer
+from cuda_gym.agents.route_moa.answers import Belief, NoAnswer
 from cuda_gym.agents.route_moa.layers import MixturePlan
 from cuda_gym.agents.route_moa.posterior import AGREEMENT_ALONE
 from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed

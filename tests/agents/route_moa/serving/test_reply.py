@@ -6,7 +6,7 @@ from http import HTTPStatus
 import pytest
 from tests.agents.route_moa.serving.scripted_mixture import answer_of
 
-from cuda_gym.agents.route_moa.calls import NoAnswer
+from cuda_gym.agents.route_moa.answers import NoAnswer
 from cuda_gym.agents.route_moa.serving.reply import ChatReply, error_document, status_of_error
 from cuda_gym.agents.route_moa.serving.request import RequestError
 from cuda_gym.errors import (

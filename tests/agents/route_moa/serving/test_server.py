@@ -21,7 +21,7 @@ from tests.agents.route_moa.serving.scripted_mixture import (
     serving,
 )
 
-from cuda_gym.agents.route_moa.calls import NoAnswer
+from cuda_gym.agents.route_moa.answers import NoAnswer
 from cuda_gym.agents.route_moa.serving.server import ChatServer
 from cuda_gym.agents.route_moa.serving.service import ServingLimits
 from cuda_gym.errors import ContextExceeded, ModelUnavailable
