@@ -109,7 +109,7 @@ class OpenAIModel:
     ) -> Completion:
         """The next turn; its latency and usage are those of all attempts together.
 
-        The first call also loads the client library, outside of limits and latency.
+        The first call also loads the client library, outside of limits and latency, if `open` did not.
 
         Raises:
             MissingTool: the package `openai` is not installed.
@@ -170,6 +170,14 @@ class OpenAIModel:
                     attempt += 1
             latency_s = deadline.passed_s
         yield self._completion(reply, prompt_tokens, latency_s, spent)
+
+    def open(self) -> None:
+        """Load the client library, which takes most of a second, so that no call has to.
+
+        Raises:
+            MissingTool: the package `openai` is not installed.
+        """
+        self._endpoint.client()
 
     def close(self) -> None:
         """Let go of the client library's state; the next call makes it anew."""

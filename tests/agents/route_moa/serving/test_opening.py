@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -327,6 +329,23 @@ def test_an_entry_that_cannot_be_called_is_told_at_the_start(
     monkeypatch.setenv("BROKEN_KEY", "secret\n")
     with pytest.raises(RosterError, match=told):
         endpoints_of(Roster((entry,)))
+
+
+def test_the_first_request_need_not_wait_for_the_client_library() -> None:
+    program = """
+import sys
+from cuda_gym.agents.route_moa.roster import Roster, RosterEntry, Speed
+from cuda_gym.agents.route_moa.serving.opening import endpoints_of
+from cuda_gym.models.model import Prices
+prices = Prices(input_usd_per_million=1.0, output_usd_per_million=1.0)
+speed = Speed(first_token_s=0.1, tokens_per_s=100.0)
+url = "http://127.0.0.1:1/v1"
+one = RosterEntry(name="a", prices=prices, speed=speed, context_tokens=8000, base_url=url)
+assert "openai" not in sys.modules
+endpoints_of(Roster((one,)))
+assert "openai" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_key_goes_to_the_endpoint_of_its_entry(monkeypatch: pytest.MonkeyPatch) -> None:

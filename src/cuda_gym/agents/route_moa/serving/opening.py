@@ -48,7 +48,7 @@ class EqualScorer:
 
 
 def endpoints_of(roster: Roster) -> dict[str, OpenAIModel]:
-    """A model for each entry, called where the entry says.
+    """A model for each entry, called where the entry says; what its calls need is loaded.
 
     Raises:
         RosterError: an entry has no address, one that is none, or a key that is not there.
@@ -59,7 +59,10 @@ def endpoints_of(roster: Roster) -> dict[str, OpenAIModel]:
             "The package `openai` is not installed, which calls the models of a roster: "
             "`pip install 'cuda-gym[llm]'`."
         )
-    return {entry.name: _endpoint(entry) for entry in roster}
+    models = {entry.name: _endpoint(entry) for entry in roster}
+    for model in models.values():
+        model.open()  # else it would be taken off the seconds of the first request
+    return models
 
 
 def opener_of(
