@@ -105,12 +105,32 @@ def test_prose_is_an_answer_without_scores() -> None:
         '{"self_score": 0.93, "peer_scores": [0.93, 0.1], "answer": "cut off',
         "{'answer': 'single quotes', 'self_score': 0.93}",
         'Paris.\nself_score: 0.93\npeer_scores = [0.93,\n 0.93]',
+        "Paris.\n**self_score:** 0.93, **peer_scores**: [0.93]\n`self_score`: `0.93`",
     ],
 )  # fmt: skip
 def test_scores_of_a_broken_reply_go_to_no_other_model(text: str) -> None:
     reading = read_reply(text)
     assert "93" not in reading.answer
     assert reading.self_score is None
+
+
+def wrapped(answer: object, times: int) -> object:
+    return {"answer": wrapped(answer, times - 1), "self_score": 0.93} if times else answer
+
+
+@pytest.mark.parametrize("times", [1, 2, 6, 300])
+@pytest.mark.parametrize("answer", ["Paris", "Paris\nself_score: 0.93", ["Paris", 1]])
+def test_no_score_stays_within_an_answer(answer: object, times: int) -> None:
+    for said in (wrapped(answer, times), {"answer": json.dumps(wrapped(answer, times))}):
+        reading = read_reply(json.dumps(said))
+        assert "Paris" in reading.answer
+        assert "93" not in reading.answer
+        assert reading.self_score == (0.93 if times > 0 and "self_score" in said else None)  # type: ignore[operator]
+
+
+def test_an_answer_without_scores_is_handed_on_as_it_is_whatever_its_form() -> None:
+    said = {"answer": {"answer": "4", "unit": "m"}, "self_score": 0.93}
+    assert read_reply(json.dumps(said)).answer == '{"answer": "4", "unit": "m"}'
 
 
 def test_half_a_character_is_no_text_that_could_be_printed() -> None:

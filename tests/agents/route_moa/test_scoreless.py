@@ -45,6 +45,11 @@ REPLIES = {
     '{"draft": 1}\n{"self_score": 0.8125}': '{"draft": 1}',
     '{"a": 1}\n{"b": 2}\n': '{"a": 1}\n{"b": 2}\n',
     f'{{"a": 1}} is JSON. {ANSWER}': '{"a": 1} is JSON. It is 4}.',
+    "It is 4.\n**self_score:** 0.8125, **so**": "It is 4.\n **so**",
+    "It is 4.\n**self_score**: 0.8125": "It is 4.\n",
+    "It is 4.\n- `peer_scores`: `[0.8125, 0.8125]` **x**": "It is 4.\n- ` **x**",
+    '{"answer": "It is 4.\\nself_score: 0.8125"}': "It is 4.",
+    '{"answer": {"answer": "It is 4.", "self_score": 0.8125}, "self_score": 0.5}': "It is 4.",
     '{"self_score": 0.8125}': "",
     CODE: CODE,
 }  # fmt: skip
@@ -90,6 +95,8 @@ PARTS = [
     "s",
     "0.8125",
     "```json",
+    "**",
+    ": ",
     '{"',
     ANSWER,
 ]

@@ -34,6 +34,9 @@ _DECODER = json.JSONDecoder(strict=False)
 _OBJECT = re.compile(r'\{\s*"')
 _MOST_OBJECTS = 1000
 """Places tried in one reply: more are no answer, and reading them would take quadratic time."""
+_SCORE_NAMES = frozenset({"self_score", "peer_scores"})
+_MOST_QUOTED = 4
+"""Replies quoted in the answers of others: each doubles the backslashes of the one within."""
 _ESCAPE = re.compile(
     r"""\\(?:(?P<latex>[bf](?=[A-Za-z])|(?:text(?:bf|it|rm)?|theta|times|tau|neq|nabla|rho|right)(?![a-z]))
           |(?P<json>["\\/bfnrt]|u[0-9a-fA-F]{4})
@@ -41,9 +44,11 @@ _ESCAPE = re.compile(
     re.VERBOSE,
 )
 SCORES = re.compile(
-    r"""["']?\b(?:self_score|peer_scores)\b["']?\s*[:=]\s*(?:\[[^\]]*\]?|[^\s,}\]]*)\s*,?"""
+    r"""["'`*]{0,3}\b(?:self_score|peer_scores)\b["'`*]{0,3}\s*[:=]\s*(?:["'`*]{1,3}\s*)?
+        (?:\[[^\]]*\]?|[^\s,}\]]*)\s*,?""",
+    re.VERBOSE,
 )
-"""A name of scores and their value, wherever in a text."""
+"""A name of scores and their value, wherever in a text, in quotes or as Markdown has them."""
 _BRACED = re.compile(r"(```(?:json)?\s*)?\{([^{}]*)\}(?(1)\s*```)")
 _IN_PROGRESS = re.compile(r"[-+.\w]*\s*")
 """What a number or a literal may go on from."""
@@ -93,9 +98,8 @@ def read_reply(text: str, *, shown: Sequence[int] = (), num_answers: int | None 
         return Reading(
             answer=_without_scores(text).strip(), self_score=None, peer_scores=(None,) * total
         )
-    answer = "" if said["answer"] is None else said["answer"]
     return Reading(
-        answer=real_text(answer if isinstance(answer, str) else json.dumps(answer)).strip(),
+        answer=real_text(_answer_in(said)).strip(),
         self_score=_score(said.get("self_score")),
         peer_scores=_peer_scores(said.get("peer_scores"), shown, total),
     )
@@ -103,7 +107,7 @@ def read_reply(text: str, *, shown: Sequence[int] = (), num_answers: int | None 
 
 def has_scores(reply: str) -> bool:
     """Whether it may have any: they are named in it."""
-    return "self_score" in reply or "peer_scores" in reply
+    return any(name in reply for name in _SCORE_NAMES)
 
 
 def plain_answer(reply: str) -> str:
@@ -178,6 +182,23 @@ def _last_object(text: str) -> dict[str, Any] | None:
         if "answer" in value:
             found = value
     return found
+
+
+def _answer_in(said: Mapping[str, Any]) -> str:
+    """As a text; of one that is itself an answer with scores, what that says, and no score."""
+    found: Mapping[str, Any] | None = said
+    text = ""
+    for _ in range(_MOST_QUOTED):
+        if found is None:
+            break
+        answer = found["answer"]
+        while isinstance(answer, dict) and "answer" in answer and _SCORE_NAMES & answer.keys():
+            answer = answer["answer"]
+        text = "" if answer is None else answer if isinstance(answer, str) else json.dumps(answer)
+        if not has_scores(text):
+            return text
+        found = _last_object(text)
+    return _without_scores(text)
 
 
 def _without_scores(text: str) -> str:

@@ -25,8 +25,8 @@ _CLOSING_MAYBE = re.compile(r"\s*`{0,2}")
 _NAMES = ("self_score", "peer_scores")
 _BEGUN = "|".join(name[:end] for name in _NAMES for end in range(1, len(name)))
 _MAYBE = re.compile(
-    rf"""(?:`{{1,3}}|```(?:j|js|jso|json)?\s*(?:\{{\s*)?|\{{\s*
-         |["']|["']?\b(?:{_BEGUN})|["']?\b(?:{"|".join(_NAMES)})["']?\s*)\Z""",
+    rf"""(?:```(?:j|js|jso|json)?\s*(?:\{{\s*)?|\{{\s*
+         |["'`*]{{1,3}}|["'`*]{{0,3}}\b(?:{_BEGUN})|["'`*]{{0,3}}\b(?:{"|".join(_NAMES)})["'`*]{{0,3}}\s*)\Z""",
     re.VERBOSE,
 )
 """The end of a text with which an object or a score may begin."""
