@@ -72,6 +72,19 @@ def test_examples_are_parted_by_lot_and_each_query_keeps_its_labels() -> None:
         assert [f"q{round(label * 50)}" for label in part.labels[:, 0]] == list(part.queries)
 
 
+@pytest.mark.parametrize(
+    ("number", "share"), [(1, 0.8), (2, 0.8), (50, 1.0), (50, 0.0), (50, 7.0), (50, math.nan)]
+)
+def test_a_part_without_any_query_is_refused(number: int, share: float) -> None:
+    few = Examples(
+        queries=tuple(f"q{one}" for one in range(number)),
+        names=("a",),
+        labels=np.zeros((number, 1)),
+    )
+    with pytest.raises(RosterError, match=f"^{number} .* one part would be empty: grade"):
+        few.parted(share)
+
+
 def test_a_file_of_logs_that_cannot_be_read_is_told_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b'{"query": "caf\xe9"}')
     for name in ("none", "latin"):

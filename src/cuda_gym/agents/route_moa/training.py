@@ -56,9 +56,18 @@ class Examples:
             )
 
     def parted(self, share: float = 0.8, *, seed: int = 0) -> tuple[Examples, Examples]:
-        """By lot into two: so many of the queries to learn from, and the others to see what was learnt."""
+        """By lot into two: so many of the queries to learn from, and the others to see what was learnt.
+
+        Raises:
+            RosterError: one of the two would be empty.
+        """
         rows = np.random.default_rng(seed).permutation(len(self.queries))
-        cut = round(share * len(rows))
+        cut = round(share * len(rows)) if 0 < share < 1 else 0
+        if not 0 < cut < len(rows):
+            raise RosterError(
+                f"{len(rows):,} queries cannot be parted by a share of {share:g}, since one part would be empty: "
+                "grade answers to more, or give a share between 0 and 1."
+            )
         first, second = (
             Examples(
                 queries=tuple(self.queries[row] for row in part),
