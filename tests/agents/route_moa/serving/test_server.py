@@ -284,6 +284,8 @@ def test_the_end_of_the_server_ends_answers_in_the_making_and_idle_connections()
         assert time.monotonic() - began < 2.0
         assert idle.recv(1) == b""
     assert "The server ends" in str(failed[0])
+    assert isinstance(failed[0], openai.APIStatusError)
+    assert failed[0].response.json()["bill"]["cost_usd"] == 0.5
     assert soon(lambda: not threads_of_a_server())
 
 

@@ -158,6 +158,8 @@ class ChatHandler(JsonWire):
             raise _server_failed()
         except CudaGymError as error:
             bill = bill_of(error) or work.left(_PATIENCE_S)
+            if isinstance(error, RequestError):
+                error.bill = bill
             self._service.log(f"no answer{_spent(bill)}: {error}")
             raise
         except (ConnectionError, TimeoutError):

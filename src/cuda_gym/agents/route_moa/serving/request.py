@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from cuda_gym.agents.route_moa.bill import Bill
 from cuda_gym.agents.route_moa.conversation import last_of, prompt_of
 from cuda_gym.errors import CudaGymError, did_you_mean
 from cuda_gym.models.model import Message, Role
@@ -77,6 +78,8 @@ class RequestError(CudaGymError):
         self.code = code
         self.param = param
         self.headers = dict(headers or {})
+        self.bill: Bill | None = None
+        """Of calls that were made for it before it ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
