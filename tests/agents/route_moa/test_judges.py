@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuda_gym.agents.route_moa.answers import Belief, Proposal
-from cuda_gym.agents.route_moa.judges import assess, read_reply
+from cuda_gym.agents.route_moa.judges import Reading, assess, read_reply
 from cuda_gym.models.model import Completion, Usage
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\b\f"), max_size=80)
@@ -128,6 +128,25 @@ def test_no_score_stays_within_an_answer(answer: object, times: int) -> None:
         assert reading.self_score == (0.93 if times > 0 and "self_score" in said else None)  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(
+    "before", ['{"answer": "', 'Let {x} be:\n```json\n{"self_score": 0.93, "answer":"']
+)
+@pytest.mark.parametrize(
+    ("written", "came"),
+    [
+        ("", ""),
+        (r"It is \"4\" for", 'It is "4" for'),
+        (r"It is \frac{1}{2}\n{so", "It is \\frac{1}{2}\n{so"),
+        ("It is\\n\\u00e9 \\", "It is\né"),
+        ("It is 4\nself_score: 0.93", "It is 4"),
+    ],
+)
+def test_of_an_answer_that_a_limit_cut_off_there_is_what_came(
+    before: str, written: str, came: str
+) -> None:
+    assert read_reply(before + written) == Reading(answer=came, self_score=None)
+
+
 def test_an_answer_without_scores_is_handed_on_as_it_is_whatever_its_form() -> None:
     said = {"answer": {"answer": "4", "unit": "m"}, "self_score": 0.93}
     assert read_reply(json.dumps(said)).answer == '{"answer": "4", "unit": "m"}'
@@ -143,7 +162,13 @@ def test_a_model_that_hands_in_nothing_has_an_empty_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"a":' * 30_000, "{" * 200_000, '{"answer": ' + "1" * 100_000 + "}"]
+    "text",
+    [
+        '{"a":' * 30_000,
+        "{" * 200_000,
+        '{"answer": ' + "1" * 100_000 + "}",
+        "{" + '"answer": "' * 30_000,
+    ],
 )
 def test_a_reply_made_to_be_slow_is_read_in_time(text: str) -> None:
     started = time.perf_counter()

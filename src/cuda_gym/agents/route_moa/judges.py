@@ -34,6 +34,7 @@ _DECODER = json.JSONDecoder(strict=False)
 _OBJECT = re.compile(r'\{\s*"')
 _MOST_OBJECTS = 1000
 """Places tried in one reply: more are no answer, and reading them would take quadratic time."""
+_BEGUN_ANSWER = re.compile(r'\{[^{}]*"answer"\s*:\s*"((?:[^"\\]|\\.)*+)\\?\Z', re.DOTALL)
 _SCORE_NAMES = frozenset({"self_score", "peer_scores"})
 _MOST_QUOTED = 4
 """Replies quoted in the answers of others: each doubles the backslashes of the one within."""
@@ -85,7 +86,8 @@ def read_reply(text: str, *, shown: Sequence[int] = (), num_answers: int | None 
         num_answers: How many that layer gave; None is as many as were shown.
 
     The last JSON object that has an `answer` counts, since models think aloud before it. Without
-    one the whole text is the answer and there are no scores.
+    one the whole text is the answer and there are no scores; but where a limit cut an object off in
+    the middle of its `answer`, that is it, as far as it came.
 
     >>> read_reply('Well: {"answer": "it\'s 4", "self_score": 0.9}')
     Reading(answer="it's 4", self_score=0.9, peer_scores=())
@@ -95,9 +97,9 @@ def read_reply(text: str, *, shown: Sequence[int] = (), num_answers: int | None 
     total = len(shown) if num_answers is None else num_answers
     said = _last_object(text)
     if said is None:
-        return Reading(
-            answer=_without_scores(text).strip(), self_score=None, peer_scores=(None,) * total
-        )
+        begun = _begun_answer(text)
+        answer = _without_scores(text) if begun is None else begun
+        return Reading(answer=answer.strip(), self_score=None, peer_scores=(None,) * total)
     return Reading(
         answer=real_text(_answer_in(said)).strip(),
         self_score=_score(said.get("self_score")),
@@ -182,6 +184,15 @@ def _last_object(text: str) -> dict[str, Any] | None:
         if "answer" in value:
             found = value
     return found
+
+
+def _begun_answer(text: str) -> str | None:
+    """Of an object that the text ends with in the middle of its `answer`."""
+    begun = _BEGUN_ANSWER.search(text)
+    if begun is None:
+        return None
+    said: str = _DECODER.decode(f'"{_ESCAPE.sub(_escape, begun[1])}"')
+    return real_text(_without_scores(said))
 
 
 def _answer_in(said: Mapping[str, Any]) -> str:
