@@ -115,7 +115,7 @@ def test_a_model_that_hangs_is_left_behind_with_its_prompt_and_its_words_on_the_
 
     crowd = Crowd({name: One(says=[name, "Nice"], latency_s=0.0) for name in "ab"})
     crowd.scripted["a"] = Hangs("a", ["a"])
-    plan = MixturePlan(max_layers=1, limits=Limits(timeout_s=0.05), budget=Budget(usd=1.0))
+    plan = MixturePlan(max_layers=1, limits=Limits(timeout_s=0.3), budget=Budget(usd=1.0))
     one = crowd.mixture(plan, PosteriorWeights(agreement=1.0))
     if begins:
         with pytest.raises(
