@@ -76,6 +76,46 @@ def test_a_comparison_that_is_close_may_come_out_either_way(make_trial: MakeTria
     assert not trial.judge([got]).passed
 
 
+@pytest.mark.parametrize("by", [0.037, "each"])
+def test_every_number_that_is_three_units_from_another_is_found(
+    make_trial: MakeTrial, by: float | str
+) -> None:
+    torch.manual_seed(3)
+    x = torch.randn(2048, 1024)
+    divisors = [torch.rand_like(x).mul_(0.01).add_(0.03)] if by == "each" else []
+    divisor = divisors[0] if divisors else torch.tensor(by)
+    quotient = x.double() / divisor.double()
+    to_a_tie = (quotient.abs() % 1.0 - 0.5).abs() / quotient.abs()
+    near = (to_a_tie < 3 * 2**-24).flatten().nonzero().flatten()
+    assert len(near) > 10
+    body = f"return torch.round(x / {'y' if divisors else by}).to(torch.int32)"
+    close = make_trial(body, x, *divisors).expected[0].close
+    assert close is not None
+    assert set(near.tolist()) <= set(close.places.tolist())
+
+
+def test_a_tie_of_whole_numbers_is_no_accident(make_trial: MakeTrial) -> None:
+    x = torch.arange(4096.0).view(64, 64)
+    trial = make_trial("return x > 500.0", x)
+    assert not trial.judge([x >= 500.0]).passed
+
+
+def test_beside_whole_numbers_fractions_are_close_all_the_same(make_trial: MakeTrial) -> None:
+    x, y = torch.rand(64, 64), torch.randint(0, 2, (64, 64)).float()
+    x[3, 5] = 0.5
+    trial = make_trial("return (x * 3.0 > 1.5) == (y == 1.0)", x, y)
+    got = trial.expected[0].value.clone()
+    got[3, 5] = ~got[3, 5]
+    assert trial.judge([got]).passed
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+def test_numbers_that_torch_cannot_order_are_exact(make_trial: MakeTrial, dtype: str) -> None:
+    trial = make_trial(f"return (x * 100.0).to(torch.{dtype})", "torch.rand(64, 64)")
+    assert trial.expected[0].close is None
+    assert trial.judge([trial.expected[0].value]).passed
+
+
 def test_what_no_fraction_has_a_part_in_is_exact(make_trial: MakeTrial) -> None:
     trial = make_trial("return x * 2", "torch.randint(0, 9, (64, 64))")
     assert trial.expected[0].close is None
