@@ -79,14 +79,14 @@ def find_close_calls(
         inputs: Of its forward.
         expected: What it has to be; None of outputs that are not asked about.
     """
-    moves = [_is_moved(x) for x in tensors_in(list(inputs))]
     ends = {
         n: _Ends.of(value)
         for n, value in enumerate(expected)
-        if any(moves) and value is not None and value.dtype in _ORDERED
+        if value is not None and value.dtype in _ORDERED
     }
+    moves = [_is_moved(x) for x in tensors_in(list(inputs))] if ends else []
     try:
-        for ways in _each_way(sum(moves), ends.values()) if ends else ():
+        for ways in _each_way(sum(moves), ends.values()):
             outputs = reference.run(model, ways.moved(inputs, moves))
             for number in list(ends):
                 if not ends[number].widen(outputs[number]):
@@ -171,6 +171,8 @@ class _Ways:
 
 def _each_way(num_moved: int, ends: Collection[_Ends]) -> Iterator[_Ways]:
     """All together in every combination; then each alone, for as long as that changes more elements."""
+    if not num_moved:
+        return
     for signs in itertools.product((1, -1), repeat=min(num_moved, _SIGNED_APART)):
         yield _Ways(signs=signs)
     num_quiet = 0
