@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 import torch
 
 from cuda_gym.errors import WrongOutput
+from cuda_gym.judge.sandbox import transport
+from cuda_gym.judge.sandbox.candidate import Candidate
 from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
+from cuda_gym.judge.sandbox.handout import Handout
 from cuda_gym.judge.sandbox.kept_outputs import KeptOutputs
+from cuda_gym.judge.sandbox.messages import Run
 from cuda_gym.judge.sandbox.outputs import OutputSink
 from cuda_gym.judge.sandbox.sealed_calls import call_sealed
 from cuda_gym.judge.sandbox.telling import Told
@@ -116,6 +122,54 @@ def test_memory_that_is_returned_in_turn_is_told_in_a_sealed_block_and_copied_in
         sealed_of(forward, kept)
     assert told.value.kind == "again"
     assert all(map(torch.equal, sealed_of(forward, kept), filled(3)))
+
+
+class _SealingDevice(CpuWorkerDevice):
+    """Times calls, and keeps what they returned."""
+
+    sealing: Any = _Sealing()
+
+    def timed_calls(self, call: Callable[[Any], Any], calls: Sequence[Any], **named: Any) -> Any:
+        self.returned = [transport.flatten_outputs(call(arguments))[0] for arguments in calls]
+        return super().timed_calls(call, calls, **named)
+
+
+@pytest.mark.parametrize("poison", [True, False])
+@pytest.mark.parametrize(
+    ("form", "is_copied"), [("ring", True), ("strides", True), ("its own", False)]
+)
+def test_what_a_sealed_block_copies_is_copied_in_the_calls_that_events_time(
+    form: str, is_copied: bool, poison: bool
+) -> None:
+    device, one = _SealingDevice(), torch.empty(2, 3)
+    forms: dict[str, Callable[[], torch.Tensor]] = {
+        "ring": lambda: one,
+        "strides": lambda: torch.empty(3, 2).t(),
+        "its own": lambda: torch.empty(2, 3),
+    }
+    returned: list[torch.Tensor] = []
+
+    def forward(_: torch.Tensor) -> torch.Tensor:
+        returned.append(forms[form]())
+        return returned[-1]
+
+    handout = Handout.of(device, [[torch.ones(2, 3)]] * 2, [torch.empty(2, 3)])
+    run = Run(
+        input_region=handout.input_spec,
+        output_region=handout.output_spec,
+        inputs=handout.trees,
+        outputs=handout.specs,
+        poison=True,
+        dry=False,
+    )
+    candidate, descriptors = Candidate(device), handout.descriptors()
+    candidate._model = cast("Any", forward)
+    candidate.run(run, *descriptors)
+    candidate.run(replace(run, poison=poison), *descriptors)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    [timed] = {any(value is own for own in returned) for value in device.returned}
+    assert timed is not (is_copied and not poison)
 
 
 def test_outputs_of_a_sealed_block_are_not_copied_where_each_has_memory_of_its_own() -> None:

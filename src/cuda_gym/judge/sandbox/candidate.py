@@ -222,7 +222,11 @@ class Candidate:
                 raise WrongOutput(f"{place_of_return()}: {wrong}") from None
 
         forward = self._timed_call if message.time_kernels else self._call
-        call = self._kept.call(forward) if message.stays else forward
+        seals = (
+            self._device.sealing is not None
+        )  # what is copied there is copied here: both clocks see the same
+        copies = message.stays or (seals and not message.poison)
+        call = self._kept.call(forward, in_a_row=seals) if copies else forward
         timed = self._device.timed_calls(call, calls, keep=keep, gate_ns=message.gate_ns)
         num_launches, num_library_calls = kernels.counts() if kernels else (0, 0)
         fastest = timed.call_ns.index(min(timed.call_ns)) if timed.call_ns else 0

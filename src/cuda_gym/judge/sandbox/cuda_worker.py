@@ -155,8 +155,8 @@ class CudaWorkerDevice:
         self._copy_kernel(target, source)
 
     def scratch(self, like: torch.Tensor) -> torch.Tensor:
-        """A private tensor of this form."""
-        return torch.zeros(like.shape, dtype=like.dtype, device=self.torch_device)
+        """A private tensor of this form; not written to, for a copy into it may be timed."""
+        return torch.empty(like.shape, dtype=like.dtype, device=self.torch_device)
 
     def fill(self, tensor: torch.Tensor, value: int) -> None:  # noqa: ARG002 - any value takes as long
         """Write every byte of a tensor."""

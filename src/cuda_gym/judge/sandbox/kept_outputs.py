@@ -45,6 +45,8 @@ class KeptOutputs:
         """By the latest call that was noted."""
         self.copies = False
         """Whether calls return memory that is the next one's, so that they are to be followed by a copy."""
+        self._has_strides = False
+        """Whether an output was seen that does not lie in a row."""
 
     @property
     def places(self) -> tuple[tuple[int, ...], ...]:
@@ -52,15 +54,25 @@ class KeptOutputs:
         return tuple(self._places)
 
     def note(self, value: Any) -> None:
-        """Find out whether a call returns memory that the call before has returned, which is still held."""
+        """Find out how a call returns its outputs: in memory that the one before has returned, or with strides."""
         leaves = [leaf for leaf in transport.flatten_outputs(value) if type(leaf) is torch.Tensor]
         earlier = {leaf.data_ptr() for leaf in self._returned if leaf.numel()}
         self.copies |= any(leaf.data_ptr() in earlier for leaf in leaves if leaf.numel())
+        self._has_strides |= not all(leaf.is_contiguous() for leaf in leaves)
         self._returned = leaves
 
-    def call(self, forward: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """The same, followed by a copy where it needs one: that is a part of the call."""
-        return (lambda arguments: self._copied(forward(arguments))) if self.copies else forward
+    def call(
+        self, forward: Callable[[Any], Any], *, in_a_row: bool = False
+    ) -> Callable[[Any], Any]:
+        """The same, followed by a copy where it needs one: that is a part of the call.
+
+        Args:
+            forward: Is called.
+            in_a_row: Whether outputs with strides need one, too, as they do in a sealed block.
+        """
+        if self.copies or (in_a_row and self._has_strides):
+            return lambda arguments: self._copied(forward(arguments))
+        return forward
 
     def keep(self, sink: OutputSink, number: int, value: Any) -> None:
         """Check the result of a call, and hold it.

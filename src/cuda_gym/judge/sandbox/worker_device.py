@@ -142,7 +142,7 @@ class WorkerDevice(Protocol):
         ...
 
     def scratch(self, like: torch.Tensor) -> torch.Tensor:
-        """A private tensor of this form, its memory touched."""
+        """A private tensor of this form, its memory there: touched, where that is not so by itself."""
         ...
 
     def fill(self, tensor: torch.Tensor, value: int) -> None:
