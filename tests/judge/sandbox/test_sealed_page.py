@@ -127,6 +127,27 @@ def test_a_digest_that_was_not_written_whole_is_none(check: int) -> None:
         assert witness(page, queue_s=0.05).digest is None
 
 
+def test_a_digest_that_is_there_when_the_clock_has_stopped_is_too_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = SealedPage.create(num_outputs=1)
+    words = memoryview(page._mapped)
+    tell(words, 12345)  # stops the clock
+    honest, readings = time.perf_counter_ns, list[int]()
+
+    def clock() -> int:
+        readings.append(honest())
+        tell(words, CHECK)
+        return readings[-1]
+
+    monkeypatch.setattr(time, "perf_counter_ns", clock)
+    seen = page.wait(honest(), was_queued=True, most_s=5.0)
+    words.release()
+    page.close()
+    assert readings
+    assert seen.digest is None
+
+
 def test_nobody_waits_for_ever() -> None:
     with device(lambda *_: None) as page:
         seen = witness(page, queue_s=0.01, most_s=0.05)

@@ -138,9 +138,10 @@ class SealedPage:
         told = ctypes.c_uint64.from_buffer(page, _SUM_CHECK)
         while not told.value and clock() < last and state.value != _OVER:
             pass
-        wall_ns = clock() - start_ns
         del told
-        return Witnessed(wall_us=wall_ns / 1000.0, was_queued=was_queued, digest=self._digest())
+        digest = self._digest()  # first: what is written later is none of it
+        wall_us = (clock() - start_ns) / 1000.0
+        return Witnessed(wall_us=wall_us, was_queued=was_queued, digest=digest)
 
     def close(self) -> None:
         """Give it back; safe to call twice."""
