@@ -11,6 +11,7 @@ from tests.judge.sandbox.staged_device import StagedDevice
 
 from cuda_gym.errors import WrongOutput
 from cuda_gym.judge.profiling.memory_seals import seals_future_writes
+from cuda_gym.judge.sandbox import handout as handout_module
 from cuda_gym.judge.sandbox import transport
 from cuda_gym.judge.sandbox.cpu_worker import CpuWorkerDevice
 from cuda_gym.judge.sandbox.handout import Handout
@@ -225,3 +226,30 @@ def test_a_sealed_region_is_as_large_as_what_lies_in_it() -> None:
     first = Handout.of(device, batches(3), RESULT)
     assert Handout.of(device, batches(2), RESULT, earlier=first, key=1).inputs is not first.inputs
     assert Handout.of(device, batches(3), RESULT, earlier=first, key=1).inputs is first.inputs
+
+
+class _Comparing:
+    """As on a GPU; notes how much was copied for it at once."""
+
+    def __init__(self, originals: list[torch.Tensor]) -> None:
+        self._addresses = {tensor.data_ptr() for tensor in originals}
+        self.copied_at_once: list[int] = []
+
+    def differ(self, twins: list[tuple[torch.Tensor, torch.Tensor]]) -> bool:
+        self.copied_at_once.append(
+            sum(one.numel() > 0 and one.data_ptr() not in self._addresses for one, _ in twins)
+        )
+        return any(not torch.equal(one.flatten(), other.flatten()) for one, other in twins)
+
+
+def test_of_inputs_that_do_not_lie_in_a_row_one_is_copied_at_a_time_to_be_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batches = [[torch.rand(4, 6).t(), torch.rand(5), torch.rand(3, 2).t()] for _ in range(3)]
+    handout = Handout.of(UnsealedDevice(), batches, RESULT)
+    monkeypatch.setattr(handout_module, "CudaRegion", Unsealed)
+    comparing: Any = _Comparing([tensor for batch in batches for tensor in batch])
+    assert handout.changed_input(comparing) is None
+    assert comparing.copied_at_once == [0] + 6 * [1]
+    transport.decode_tree(handout.trees[2], handout.inputs)[2][1, 1] += 1.0
+    assert handout.changed_input(comparing) == (2, 1)

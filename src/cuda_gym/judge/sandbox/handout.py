@@ -161,19 +161,32 @@ class Handout:
         return None
 
     def _is_unchanged(self, comparing: CudaComparing | None) -> bool:
-        """With one wait for the device, however many tensors there are."""
+        """With one wait for the device, however many tensors there are that need not be copied for it."""
         if comparing is not None and self.parts and isinstance(self.inputs, CudaRegion):
-            twins = [
-                (transport.in_a_row(tensor.detach()), transport.in_a_row(self.inputs.tensor(spec)))
-                for spec, tensor in self.parts
-            ]
-            return not comparing.differ(twins)
+            # No variable holds a copy while the next one is made.
+            return not any(
+                comparing.differ(
+                    [
+                        (transport.in_a_row(tensor.detach()), self.inputs.tensor(spec))
+                        for spec, tensor in parts
+                    ]
+                )
+                for parts in _in_turn(self.parts)
+            )
         differs = [
             (before != now).any()
             for spec, tensor in self.parts
             for before, now in _words(tensor.detach(), self.inputs.tensor(spec))
         ]
         return not differs or not bool(torch.stack(differs).any())
+
+
+def _in_turn(
+    parts: Sequence[tuple[TensorSpec, torch.Tensor]],
+) -> Iterator[Sequence[tuple[TensorSpec, torch.Tensor]]]:
+    """All tensors that lie in a row; then each of the others."""
+    yield [part for part in parts if part[1].is_contiguous()]
+    yield from ([part] for part in parts if not part[1].is_contiguous())
 
 
 def region_spec(region: Region) -> RegionSpec:
