@@ -92,3 +92,16 @@ def test_who_slows_down_a_block_that_is_not_queued_is_believed_no_more_than_a_ho
     save_record(tmp_path, "k", {"2": least_us})
     us = measured_us(tmp_path, Sealing(), queued=False)
     assert us <= 1.05 * least_us + 5.0 + empty_blocks._MOST_HOST_US
+
+
+@pytest.mark.parametrize(
+    ("known", "most_us"), [(1, 2 * 1.05 * 300.0 + 5.0), (4, 1.05 * 300.0 / 2 + 60.0)]
+)
+def test_of_another_number_of_calls_no_more_is_believed_than_those_that_are_known_allow(
+    known: int, most_us: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(empty_blocks, "_room", lambda region, _device: region)
+    monkeypatch.setattr(sys.modules[__name__], "PREPARING_S", 0.0)
+    save_record(tmp_path, "k", {str(known): 300.0})
+    for _ in range(2):  # nor is anything else remembered
+        assert measured_us(tmp_path, Sealing(), queued=True) <= 1.05 * most_us + 5.0

@@ -76,17 +76,22 @@ class EmptyBlocks:
             us = min(us, self._once_us(handout, queued=True))
             if us <= most_us:
                 break
+        us = min(us, most_us)
         self._remember(count, us)
-        return min(us, most_us)
+        return us
 
     def _most_us(self, count: int) -> float:
         """What is believed at most; infinite where nothing is known yet."""
         if count in self._least_us:
             return _TOLERANCE * self._least_us[count] + _TOLERANCE_US
-        larger = [known for known in self._least_us if known > count]
-        if not larger:
-            return math.inf
-        return _TOLERANCE * self._least_us[min(larger)] * count / min(larger) + _FIXED_US
+        # What does not depend on the number of calls is part of each that is known, and of none a second time.
+        return min(
+            (
+                _TOLERANCE * us * count / known + (_FIXED_US if known > count else _TOLERANCE_US)
+                for known, us in self._least_us.items()
+            ),
+            default=math.inf,
+        )
 
     def _remember(self, count: int, us: float) -> None:
         known_us = self._least_us.get(count, math.inf)
