@@ -222,9 +222,8 @@ class Candidate:
                 raise WrongOutput(f"{place_of_return()}: {wrong}") from None
 
         forward = self._timed_call if message.time_kernels else self._call
-        seals = (
-            self._device.sealing is not None
-        )  # what is copied there is copied here: both clocks see the same
+        # What is copied in a sealed block is copied here, too: both clocks see the same.
+        seals = self._device.sealing is not None
         copies = message.stays or (seals and not message.poison)
         call = self._kept.call(forward, in_a_row=seals) if copies else forward
         timed = self._device.timed_calls(call, calls, keep=keep, gate_ns=message.gate_ns)
