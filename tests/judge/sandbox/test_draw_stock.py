@@ -55,11 +55,11 @@ from torch import nn
 
 class Model(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.round(x / 3.0 * 1000.0).to(torch.int32)
+        return torch.round(x / DIVISOR).to(torch.int32)
 
 
 def get_inputs() -> list[torch.Tensor]:
-    return [torch.rand(64, 48)]
+    return [INPUTS]
 
 
 def get_init_inputs() -> list[int]:
@@ -67,11 +67,10 @@ def get_init_inputs() -> list[int]:
 """
 
 
-def test_no_draw_depends_on_how_a_fraction_was_rounded(tmp_path: Path) -> None:
+def stock_of(inputs: str, *, divisor: float) -> tuple[ReferenceModule, DrawStock]:
     device = torch.device("cpu")
-    reference = ReferenceModule.of(Task(id="test/steps", title="steps", source=STEPS), device)
-    draws = [draw_inputs(reference, DrawKind.ORDINARY, seed) for seed in range(0, 200, 10)]
-    trials = [Trial.of(reference, reference.make_model(0), draw) for draw in draws]
+    source = STEPS.replace("INPUTS", inputs).replace("DIVISOR", str(divisor))
+    reference = ReferenceModule.of(Task(id="test/steps", title="steps", source=source), device)
     admission = Admission(
         draw_kinds=(DrawKind.ORDINARY,),
         outputs=(OutputSpec(dtype="int32", shape=(64, 48)),),
@@ -79,7 +78,25 @@ def test_no_draw_depends_on_how_a_fraction_was_rounded(tmp_path: Path) -> None:
         peak_bytes=1 << 12,
     )
     memory = TaskMemory(CpuWorkerDevice(), admission)
-    stock = DrawStock(reference, MovingWeights(reference.make_model(0)), admission, memory)
+    weights = MovingWeights(reference.make_model(0))
+    return reference, DrawStock(reference, weights, admission, memory)
+
+
+def test_no_draw_depends_on_how_a_fraction_of_whole_numbers_was_rounded() -> None:
+    reference, stock = stock_of("torch.randint(0, 1 << 20, (64, 48)) * 1.0", divisor=600.01)
+    draws = [draw_inputs(reference, DrawKind.ORDINARY, seed) for seed in range(0, 200, 10)]
+    trials = [Trial.of(reference, reference.make_model(0), draw) for draw in draws]
     made = [stock.make("ordinary", seed) for seed in range(0, 200, 10)]
     assert not all(trial.expected[0].is_met_by_eager for trial in trials)
     assert all(trial.expected[0].is_met_by_eager for trial in made)
+
+
+def test_a_draw_in_which_eager_rounds_otherwise_is_used_where_either_number_passes() -> None:
+    reference, stock = stock_of("torch.rand(64, 48)", divisor=3e-4)
+    draws = [draw_inputs(reference, DrawKind.ORDINARY, seed) for seed in range(0, 200, 10)]
+    trials = [Trial.of(reference, reference.make_model(0), draw) for draw in draws]
+    made = [stock.make("ordinary", seed) for seed in range(0, 200, 10)]
+    assert not all(torch.equal(trial.eager[0], trial.expected[0].value) for trial in trials)
+    assert all(trial.accepts(trial.eager) for trial in trials)
+    for ours, theirs in zip(made, trials, strict=True):
+        assert torch.equal(ours.draw.inputs[0], theirs.draw.inputs[0])

@@ -9,7 +9,7 @@ more than `ceiling`; all three were chosen by measurement and are tested.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import torch
@@ -94,6 +94,12 @@ class Expected:
     """Which of these whole numbers may be another one."""
     is_met_by_eager: bool = True
     """False where only equality passes and eager itself gives another value, as it rounds before it decides."""
+
+    def with_close(self, close: CloseCalls | None) -> Expected:
+        """The same, where some elements may be another number."""
+        if close is None:
+            return self
+        return replace(self, close=close, is_met_by_eager=close.meets_eager)
 
     def pieces(self, most: int | None = None) -> Iterator[Piece]:
         """The output cut along its groups, at most so many elements at a time."""

@@ -63,7 +63,7 @@ class Trial:
             expected = expect(gold, eager, draw, indices, keeps_eager=keeps_eager)
             asked = [output.value if output.rests_on_fractions else None for output in expected]
             close = find_close_calls(reference, model, draw.inputs, asked)
-            expected = [replace(one, close=c) for one, c in zip(expected, close, strict=True)]
+            expected = [one.with_close(c) for one, c in zip(expected, close, strict=True)]
         return cls(
             draw=draw,
             eager=eager,
