@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -92,7 +92,8 @@ class CudaSealing:
             when_begun()
             self._launch("hold", 1, 1, pinned, state, _MOST_HELD_CYCLES)
             self._seal(inputs.address, words, state, first=0)
-            entries = plan.table([tensor.data_ptr() for tensor in produce()])
+            outputs = produce()  # held until all is done
+            entries = plan.table([tensor.data_ptr() for tensor in outputs])
             host, stream = page.write_table(entries), self._kernels.stream
             where = plan.places.data_ptr()
             self._driver.call("cuMemcpyHtoDAsync_v2", where, host, len(entries), stream)
@@ -105,18 +106,18 @@ class CudaSealing:
     def sealed(
         self, parts: Iterable[tuple[TensorSpec, torch.Tensor]], key: int
     ) -> Iterator[tuple[TensorSpec, torch.Tensor]]:
-        """The parts of a region as they are to lie there until `key` opens them."""
+        """The parts of a region as they are to lie there until `key` opens them: bytes, which nobody takes for numbers."""
         state = torch.tensor([_signed(key)], device=self._device)
         for spec, tensor in parts:
             assert spec.offset % _PAIR == 0
             num_bytes = tensor.numel() * tensor.element_size()
             words = torch.empty(-(-num_bytes // _WORD), dtype=torch.int64, device=self._device)
             words[-1:].zero_()
-            part = words.view(torch.uint8)[:num_bytes].view(tensor.dtype).view(tensor.shape)
-            part.copy_(tensor)
+            part = words.view(torch.uint8)[:num_bytes]
+            part.view(tensor.dtype).view(tensor.shape).copy_(tensor)
             address, first = words.data_ptr(), spec.offset // _PAIR
             self._seal(address, words.numel(), state.data_ptr(), first=first)
-            yield spec, part
+            yield replace(spec, dtype="uint8", shape=(num_bytes,)), part
 
     def digest_of(self, tensors: Sequence[torch.Tensor]) -> int:
         """The digest of contiguous tensors of the device, now."""
