@@ -253,13 +253,23 @@ def test_a_block_that_is_never_taken_in_ahead_is_tried_a_few_times() -> None:
     assert timing.time_us == pytest.approx((60.0 - PLAN.hidden_us) / PLAN.credited, rel=0.02)
 
 
+def test_who_waits_for_the_device_has_another_try_where_the_first_was_disturbed() -> None:
+    theirs = Side()
+    theirs.waits = True
+    theirs.disturbed_us = [5000.0]
+    raced = race(Side(), theirs, PLAN)
+    timing = summarise(raced.pairs, PLAN, timer=raced.timer, audits=raced.audits)
+    assert len(raced.audits) == 2
+    assert timing.time_us == pytest.approx(20.0)
+
+
 def test_nobody_is_refused_for_time_of_the_host() -> None:
     theirs = Side()
     theirs.waits = True
     theirs.true_us = 60.0
     raced = race(Side(), theirs, PLAN)
     assert not any(audit.was_queued for audit in raced.audits)
-    assert theirs.queues_s == [0.0]
+    assert theirs.queues_s == [0.0, 0.0]
     timing = summarise(raced.pairs, PLAN, timer=raced.timer, audits=raced.audits)
     assert timing.time_us == pytest.approx((60.0 - PLAN.hidden_us) / PLAN.credited, rel=0.01)
 

@@ -137,7 +137,7 @@ def _most_audits(audits: Sequence[Audit], plan: TimingPlan, probed: Probed) -> i
     """Fewer where the host had a part: that may have been a hiccup of it, or is what such calls take."""
     if all(audit.was_queued for audit in audits):
         return plan.most_audits
-    return 0 if probed.waits else min(_MOST_UNQUEUED, plan.most_audits)
+    return min(_MOST_WAITING if probed.waits else _MOST_UNQUEUED, plan.most_audits)
 
 
 def _audit_once(
@@ -194,7 +194,7 @@ def clock_ratio_of(audits: Sequence[Audit], plan: TimingPlan, time_us: float) ->
 _MOST_SLACK = 20.0
 _PAUSE_S = 0.01
 """Longer each time: who disturbs a block for a moment is gone at once, and a neighbour's turn takes a while."""
-_MOST_UNQUEUED = 4
+_MOST_UNQUEUED, _MOST_WAITING = 4, 2
 _PLAIN_CONTENTS = 4
 """As many as the calls that follow a race."""
 _QUEUE_S, _MOST_QUEUE_S = 0.03, 0.5
