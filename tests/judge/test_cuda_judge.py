@@ -8,7 +8,7 @@ import threading
 
 import pytest
 import torch
-from tests.conftest import submit
+from tests.conftest import SCALE_KERNEL, submit
 from tests.judge.cuda_cases import OUT, SUBMISSIONS, kernel, memory_info, model_with, told
 
 from cuda_gym.agents.scripted import load_solution
@@ -58,6 +58,51 @@ def test_an_unusual_launcher_is_judged_and_its_timer_named(
     assert verdict.timing.timer
     assert verdict.fingerprint is not None
     assert verdict.fingerprint.timer == verdict.timing.timer
+
+
+IN_TURN = """\
+import cuda_extension
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, columns: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(columns))
+        self.outputs: dict = {}
+        self.turn = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.turn = (self.turn + 1) % NUM_OUTPUTS
+        place = self.turn, *x.shape
+        if place not in self.outputs:
+            self.outputs[place] = torch.empty_like(x)
+        cuda_extension.scale(self.outputs[place], x, self.weight, x.shape[0], x.shape[1])
+        return self.outputs[place]
+"""
+TRANSPOSED = model_with(
+    "out = torch.empty(x.shape[1], x.shape[0], device=x.device)\n"
+    "cuda_extension.scale(out, x, self.weight, x.shape[0], x.shape[1])\n"
+    "return out.t()",
+    kernel=SCALE_KERNEL.replace("out[row * columns + column]", "out[column * gridDim.y + row]"),
+)
+
+
+@pytest.mark.parametrize(
+    "submission",
+    [
+        submit(IN_TURN.replace("NUM_OUTPUTS", "1"), SCALE_KERNEL),
+        submit(IN_TURN.replace("NUM_OUTPUTS", "2"), SCALE_KERNEL),
+        TRANSPOSED,
+    ],
+    ids=["one buffer", "two buffers in turn", "strides"],
+)
+def test_outputs_that_a_sealed_block_copies_are_paid_with_their_copies_and_accuse_nobody(
+    submission: Submission, cuda_judge: Judge, scale_task: Task
+) -> None:
+    verdict = cuda_judge.judge(scale_task, submission)
+    assert verdict.outcome is Outcome.CORRECT, told(verdict)
 
 
 def test_work_on_a_stream_that_nobody_waits_for_is_not_fast(
